@@ -1,0 +1,3 @@
+module github.com/rackrate/rackrate
+
+go 1.26

@@ -1,0 +1,142 @@
+// Package model holds neural architectures: how many parameters, how much arithmetic and how much key/value
+// cache follow from a configuration, matrix by matrix; and the numeric formats that weights are stored in.
+//
+// Invariants: a count comes from the configuration and equals the published checkpoint to the parameter where
+// one is published; a format's bits include its scales. Pure: rows come from the embedded data, a config.json
+// from the caller. Imported by choose and above.
+package model
+
+import (
+	"github.com/rackrate/rackrate/internal/base/unit"
+	"github.com/rackrate/rackrate/internal/facts/accelerator"
+)
+
+// Class is the broad shape of a network.
+type Class string
+
+// The classes.
+const (
+	Decoder        Class = "decoder"
+	Encoder        Class = "encoder"
+	EncoderDecoder Class = "encoder-decoder"
+	Vision         Class = "vision"    // ViT and CNN classifiers
+	Generator      Class = "diffusion" // UNet and DiT image or video generators
+)
+
+// Model is one architecture with everything the estimates need, counted when it is loaded.
+type Model struct {
+	Name          string // canonical, lower case: llama-3.1-70b
+	Family        string
+	Class         Class
+	HF            string // organisation/name on the hub; empty where unknown
+	Layers        int
+	Hidden        int
+	Heads         int
+	FFN           int // dense feed-forward width; 0 where no layer has one
+	Vocab         int
+	MaxContext    int
+	TieEmbeddings bool
+
+	// Attention lists the kinds of attention layer with how many there are of each; the counts sum to Layers.
+	Attention []Attention
+	// MoE is nil for a dense network.
+	MoE *MoE
+
+	Params Params
+	// Published is the checkpoint's printed total; unknown where none was found.
+	Published unit.Maybe[int64]
+
+	// PerSample is the arithmetic of one forward pass over one sample for networks that are not token models
+	// (one image for Vision, one denoising step of one reference image for Diffusion).
+	PerSample unit.Maybe[unit.FLOP]
+	// Diffusion describes an image or video generator; nil otherwise.
+	Diffusion *Diffusion
+
+	NativeFormat Format // what the checkpoint ships in: bf16, fp8, mxfp4 …
+	Confidence   string
+	Source       string
+	AsOf         string
+	Notes        string
+}
+
+// AttentionKind is how a layer attends.
+type AttentionKind string
+
+// The kinds of attention layer.
+const (
+	FullAttention   AttentionKind = "full"
+	SlidingWindow   AttentionKind = "sliding"
+	ChunkedWindow   AttentionKind = "chunked"
+	LatentAttention AttentionKind = "mla"
+	LinearAttention AttentionKind = "linear" // constant state: Mamba, gated delta …
+)
+
+// Attention is a set of like attention layers.
+type Attention struct {
+	Kind    AttentionKind
+	Layers  int
+	Heads   int // query heads
+	KVHeads int
+	QKDim   int // per-head width of query and key (192 for DeepSeek MLA: 128 + 64 rope)
+	VDim    int // per-head width of value
+	Window  int // tokens seen at most; 0 is unlimited
+	Latent  int // MLA: compressed KV width
+	Rope    int // MLA: shared rope width
+	// StateBytes is the constant state of a linear layer per sequence at 16 bit; 0 otherwise.
+	StateBytes int64
+	// Bidirectional layers see the whole sequence (encoders); causal ones half of it on average.
+	Bidirectional bool
+}
+
+// MoE is the mixture of experts of a network.
+type MoE struct {
+	Experts   int // routed experts per MoE layer
+	TopK      int
+	Shared    int // shared experts per MoE layer, each of width SharedFFN
+	FFN       int // width of a routed expert
+	SharedFFN int
+	Layers    int // layers that route
+}
+
+// Params is a count of parameters by part. The parts sum to Total.
+type Params struct {
+	Total     int64 `json:"total"`
+	Active    int64 `json:"active"`    // touched by one token, embeddings counted once as the model cards do
+	Embedding int64 `json:"embedding"` // input embedding and positions
+	Head      int64 `json:"head"`      // output head when not tied
+	Attention int64 `json:"attention"`
+	MLP       int64 `json:"mlp"`    // dense feed-forward and shared experts
+	Routed    int64 `json:"routed"` // routed experts, all of them
+	Router    int64 `json:"router"`
+	Norm      int64 `json:"norm"`
+	Other     int64 `json:"other"` // encoders, projections, multi-token prediction …
+}
+
+// Diffusion is what a generator does per image beyond its denoiser.
+type Diffusion struct {
+	Steps         int // usual number of denoising steps
+	Guidance      int // denoiser passes a step: 2 with classifier-free guidance, 1 distilled
+	RefWidth      int // the image PerSample is given for
+	RefHeight     int
+	TextEncoder   int64     // parameters
+	VAE           int64     // parameters
+	VAEDecodeFLOP unit.FLOP // one reference image
+}
+
+// Format is how a number is stored.
+type Format string
+
+// FormatInfo says what a stored format costs and what arithmetic it runs at.
+type FormatInfo struct {
+	Name Format
+	// Bits a weight takes on average, scales and zero points included.
+	Bits float64
+	// Compute lists the precisions the weights are multiplied at, best first: a 4-bit weight-only format
+	// multiplies at fp16, an fp8 checkpoint at fp8 where the chip has it.
+	Compute []accelerator.Precision
+	// WeightOnly formats are widened before the multiply; activations stay 16-bit.
+	WeightOnly bool
+	// KeepsHead says that embeddings and output head stay 16-bit, as the usual exporters do.
+	KeepsHead bool
+	Source    string
+}

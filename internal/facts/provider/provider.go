@@ -1,0 +1,58 @@
+// Package provider holds what is known of each cloud and each of its regions: jurisdiction, billing rules,
+// SLA, support, spot notice, certifications, carbon.
+//
+// Invariants: the provider's own jurisdiction is kept apart from the region's; an unknown figure is unknown;
+// every row has a source and a date. Pure: rows come from the embedded data. Imported by choose and above.
+package provider
+
+import "github.com/rackrate/rackrate/internal/base/unit"
+
+// Provider is a company that rents accelerators.
+type Provider struct {
+	ID      string // aws, gcp, azure, alibaba …
+	Name    string
+	NameZH  string
+	Country string // ISO 3166-1 alpha-2 of the company's seat
+	// Jurisdiction lists the laws that reach the company itself (US-CLOUD-Act …), apart from its regions'.
+	Jurisdiction       []string
+	BillingGranularity unit.Maybe[unit.Hours]
+	MinimumCharge      unit.Maybe[unit.Hours]
+	SpotNotice         unit.Maybe[unit.Hours]
+	SpotOffered        unit.Maybe[bool]
+	// SLA is the on-demand availability promised for a single machine, in per cent.
+	SLA            unit.Maybe[float64]
+	SupportTiers   []string
+	Certifications []string // canonical: SOC2, ISO27001, PCI, HIPAA, FedRAMP, C5, MLPS
+	Marketplace    bool     // resells other owners' machines
+	EgressPerGB    unit.Maybe[Quote]
+	BlockPerGBMo   unit.Maybe[Quote] // block storage, a GB-month
+	ObjectPerGBMo  unit.Maybe[Quote] // object storage, a GB-month
+	FreeEgressGB   unit.Maybe[float64]
+	Confidence     string
+	Source         string
+	AsOf           string
+}
+
+// Quote is a price per GB with its currency, as an exact decimal in nano units.
+type Quote struct {
+	Nanos    int64
+	Currency string
+	Source   string
+	AsOf     string
+}
+
+// Region is one place of one provider.
+type Region struct {
+	Provider string
+	ID       string
+	Name     string
+	Country  string   // ISO 3166-1 alpha-2; empty where unknown
+	Group    string   // eu, eea, na, sa, asia, cn, me, africa, oceania; derived from the country
+	Tags     []string // laws of the place: GDPR, UK-GDPR, CN-PIPL …
+	Grid     unit.Maybe[unit.GramsPerKWh]
+	PUE      unit.Maybe[float64]
+	// CarbonFree is the hourly carbon-free share in per cent as Google defines it; not the annual market-based claim.
+	CarbonFree unit.Maybe[float64]
+	Source     string
+	AsOf       string
+}
