@@ -70,13 +70,13 @@ type Workload struct {
 	Optimizer   Optimizer
 	Layout      LayoutPin // what the user fixed of the parallel layout
 
-	Traffic *Traffic // serve
-	SLO     SLO      // serve
-	Batch   *Batch   // batch-infer
-	Diffuse *Diffuse // diffuse
-	Render  *Render
+	Traffic *Traffic    // serve
+	SLO     SLO         // serve
+	Batch   *Batch      // batch-infer
+	Diffuse *Generation // diffuse
+	Render  *RenderWork
 	Sim     *Simulation
-	Hash    *Hash
+	Hash    *HashWork
 	Custom  *CustomWork
 
 	Data     Data
@@ -134,8 +134,8 @@ type Batch struct {
 	OutputTokens int
 }
 
-// Diffuse is image or video generation.
-type Diffuse struct {
+// Generation is image or video generation.
+type Generation struct {
 	Images   float64
 	Width    int
 	Height   int
@@ -149,8 +149,8 @@ type Reference struct {
 	Count  int
 }
 
-// Render is frames to render, known by one device's seconds per frame.
-type Render struct {
+// RenderWork is frames to render, known by one device's seconds per frame.
+type RenderWork struct {
 	Frames          float64
 	SecondsPerFrame float64
 	On              Reference
@@ -173,8 +173,8 @@ type Simulation struct {
 	MeasuredIsBound bool
 }
 
-// Hash is a keyspace to try with one algorithm.
-type Hash struct {
+// HashWork is a keyspace to try with one algorithm.
+type HashWork struct {
 	Algorithm string // md5, sha1, ntlm, wpa, bcrypt …
 	Keyspace  float64
 }
