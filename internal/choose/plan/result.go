@@ -1,0 +1,212 @@
+// Package plan turns a workload and a catalog into ranked plans: every offer, number of machines, layout and
+// way of paying that the limits allow, priced in full, with the Pareto front and a typed reason for everything
+// that was left out.
+//
+// Invariants: no plan breaks a limit; the total is the sum of the lines; unknown never wins; the result does not
+// depend on the catalog's order; every rejected candidate is counted under one reason with the nearest miss.
+// Pure and deterministic: the caller gives the day and the facts. Imported by front.
+package plan
+
+import (
+	"github.com/rackrate/rackrate/internal/base/money"
+	"github.com/rackrate/rackrate/internal/base/unit"
+	"github.com/rackrate/rackrate/internal/choose/estimate"
+	"github.com/rackrate/rackrate/internal/choose/workload"
+	"github.com/rackrate/rackrate/internal/facts/catalog"
+	"github.com/rackrate/rackrate/internal/facts/provider"
+)
+
+// Result is the whole answer.
+type Result struct {
+	AsOf     string // the day the plan was made for, ISO
+	Workload *workload.Workload
+	Currency money.Currency
+	// FX is the day and source of the exchange rates; used only where a price was in another currency.
+	FXAsOf, FXSource string
+	Needs            Needs
+	Plans            []Plan // ranked, folded; rank 1 first
+	// Feasible counts the plans before folding.
+	Feasible int
+	Rejected []Rejection // most frequent first
+	Pareto   []int       // ranks of the plans that no other beats on cost, time and carbon together
+	Searched Searched
+}
+
+// Searched counts what was looked at.
+type Searched struct {
+	Offers     int // offers in the catalog
+	Candidates int // offer x machines x way of paying
+	Layouts    int // layouts estimated
+}
+
+// Needs is what the workload asks of any machine.
+type Needs struct {
+	Precision string
+	// Parameters of the model; zero where there is no model.
+	ParametersTotal, ParametersActive int64
+	// Memory is the least that all accelerators together must hold, and its parts.
+	Memory Bytes
+	Parts  []estimate.Part
+	// FLOP is the arithmetic of the whole job; zero where it is not known.
+	FLOP unit.FLOP
+	// Fits lists the smallest groups of common memory sizes that hold it: {80, 2} is 2 x 80 GB.
+	Fits []Fit
+	// HostRAM is twice the accelerator memory in use.
+	HostRAM    Bytes
+	Storage    Bytes
+	Checkpoint Bytes
+	// Network is the link a machine should have when the work crosses machines; zero when it need not.
+	NetworkGbps float64
+}
+
+// Bytes is unit.Bytes, named here to keep the struct readable.
+type Bytes = unit.Bytes
+
+// Fit is a number of accelerators of one nominal memory size.
+type Fit struct {
+	GB    float64
+	Count int
+}
+
+// Plan is one way to do the work.
+type Plan struct {
+	Rank         int
+	Offer        *catalog.Offer
+	Price        catalog.Price // as quoted
+	Hourly       money.Rate    // of one machine, in the result's currency
+	Provider     *provider.Provider
+	Region       provider.Region
+	Instances    int
+	Accelerators int
+	Estimate     estimate.Estimate
+	Time         Time
+	Cost         Cost
+	Carbon       Carbon
+	Spot         *Spot // nil unless paid as spot
+	Warnings     []Warning
+	// AlsoIn lists the same machine, price mode and layout elsewhere, folded under this plan, cheapest first.
+	AlsoIn  []Elsewhere
+	OnFront bool // on the Pareto front
+}
+
+// Elsewhere is a folded plan.
+type Elsewhere struct {
+	Region, Zone string
+	Total        money.Amount
+}
+
+// Time is how long a plan takes, interruptions included.
+type Time struct {
+	Hours, LowHours, HighHours unit.Hours // expected, and the interval of the speed
+	P95Hours                   unit.Hours // 95th percentile over interruptions
+}
+
+// Item is a kind of cost.
+type Item string
+
+// The items of a plan's cost.
+const (
+	Compute     Item = "compute"
+	Storage     Item = "storage"
+	Egress      Item = "egress"
+	Support     Item = "support"
+	People      Item = "people"
+	Delay       Item = "delay"
+	CarbonPrice Item = "carbon"
+)
+
+// Line is one item of a cost.
+type Line struct {
+	Item   Item
+	Amount money.Amount
+}
+
+// Cost is what a plan costs; Total is the sum of Lines to the millionth.
+type Cost struct {
+	Total     money.Amount
+	Low, High money.Amount // over the speed's interval
+	Lines     []Line
+	Unknown   []Item // items that apply but whose price is not known: not in Total
+	PerUnit   PerUnit
+}
+
+// PerUnit is the cost of a unit of work.
+type PerUnit struct {
+	Price float64 // in the result's currency, for display; Total / work
+	Unit  string  // "1M tokens", "image", "frame" …
+}
+
+// Carbon is a plan's emissions.
+type Carbon struct {
+	Kg     unit.Maybe[unit.Kilograms]
+	Energy unit.Maybe[unit.KilowattHours]
+	// Basis says where the grid intensity came from: region, country or unknown.
+	Basis string
+}
+
+// Spot is what interruptions do to a plan.
+type Spot struct {
+	PerHour             float64 // interruptions an hour of the whole group
+	Basis               string  // advisor, traces …
+	Source              string
+	Notice              unit.Maybe[unit.Hours]
+	CheckpointEvery     unit.Hours
+	Overhead            float64 // expected time over uninterrupted time
+	ExpectedPreemptions float64
+}
+
+// Warning is something a buyer should know about a plan: a code in front's catalogue with its figures.
+type Warning struct {
+	Code string
+	Args map[string]any
+}
+
+// Reason is why candidates were left out: an estimate.Reason or one of the limits below.
+type Reason string
+
+// The limits.
+const (
+	ByAccelerator   Reason = "accelerator"
+	ByProvider      Reason = "provider"
+	ByMarketplace   Reason = "marketplace"
+	ByRegion        Reason = "region"
+	ByResidency     Reason = "residency"
+	ByJurisdiction  Reason = "jurisdiction"
+	ByCertification Reason = "certification"
+	ByConfidential  Reason = "confidential"
+	ByBareMetal     Reason = "bare-metal"
+	ByMIG           Reason = "mig"
+	BySLA           Reason = "sla"
+	ByInterconnect  Reason = "interconnect"
+	ByNetwork       Reason = "network"
+	ByHostRAM       Reason = "host-ram"
+	BySoftware      Reason = "software"
+	ByBilling       Reason = "billing"
+	ByPriceUnknown  Reason = "price-unknown"
+	ByPriceAge      Reason = "price-age"
+	ByCurrency      Reason = "currency"
+	ByCount         Reason = "count"
+	ByDeadline      Reason = "deadline"
+	ByBudget        Reason = "budget"
+	ByCarbon        Reason = "carbon"
+	ByCarbonUnknown Reason = "carbon-unknown"
+	ByFault         Reason = "catalog-fault" // the row fails catalog verify
+)
+
+// Rejection is everything left out for one reason.
+type Rejection struct {
+	Reason  Reason
+	Count   int
+	Nearest *NearMiss
+}
+
+// NearMiss is the candidate that missed by the least.
+type NearMiss struct {
+	Offer     *catalog.Offer
+	Mode      catalog.BillingMode // empty where the miss does not depend on it
+	Instances int
+	// Quantity says what Have and Want count: bytes, hours, money, kg, percent, days, count, gbps, seconds, law, text.
+	Quantity   string
+	Have, Want float64
+	Text       string // what was wanted, where it is not a number: a law, a certification, a region
+}
