@@ -1,0 +1,235 @@
+package estimate
+
+import (
+	"bytes"
+	"io/fs"
+	"math"
+	"sync"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/rackrate/rackrate/data"
+	"github.com/rackrate/rackrate/internal/base/problem"
+	"github.com/rackrate/rackrate/internal/base/unit"
+	"github.com/rackrate/rackrate/internal/facts/accelerator"
+	"github.com/rackrate/rackrate/internal/facts/catalog"
+)
+
+// Curves is what share of each peak is reached in practice. It is data (data/efficiency), fitted or assumed, with
+// its sources; the estimates hold no such constant of their own.
+type Curves struct {
+	AsOf      string               `yaml:"as_of"`
+	Chips     map[string]ChipCurve `yaml:"chips"`
+	Links     map[string]LinkCurve `yaml:"links"`
+	Train     TrainCurve           `yaml:"train"`
+	Serve     ServeCurve           `yaml:"serve"`
+	Memory    MemoryCurve          `yaml:"memory"`
+	Intervals map[string]Interval  `yaml:"intervals"`
+	// Widen says how much a likeness widens an interval: its ends are raised to this power.
+	Widen map[Likeness]float64 `yaml:"widen"`
+}
+
+// ChipCurve is what a chip reaches of its peaks.
+type ChipCurve struct {
+	GEMM      map[string]float64 `yaml:"gemm"`
+	Bandwidth float64            `yaml:"bandwidth"`
+	OpUS      float64            `yaml:"op_us"`
+	Like      Likeness           `yaml:"like"`
+	Source    string             `yaml:"source"`
+}
+
+// LinkCurve is what a kind of link reaches of its nominal one-way rate.
+type LinkCurve struct {
+	Share  float64 `yaml:"share"`
+	HopUS  float64 `yaml:"hop_us"`
+	Source string  `yaml:"source"`
+}
+
+// TrainCurve is what training reaches.
+type TrainCurve struct {
+	KernelShare    float64 `yaml:"kernel_share"`
+	AttentionShare float64 `yaml:"attention_share"`
+	Overlap        struct {
+		Tensor   float64 `yaml:"tensor"`
+		Data     float64 `yaml:"data"`
+		Pipeline float64 `yaml:"pipeline"`
+		Expert   float64 `yaml:"expert"`
+		Context  float64 `yaml:"context"`
+	} `yaml:"overlap"`
+	Dequantise float64 `yaml:"dequantise"`
+	Source     string  `yaml:"source"`
+}
+
+// ServeCurve is what an inference engine reaches.
+type ServeCurve struct {
+	MemoryFraction float64 `yaml:"memory_fraction"`
+	StepUS         float64 `yaml:"step_us"`
+	KernelShare    float64 `yaml:"kernel_share"`
+	TargetLoad     float64 `yaml:"target_load"`
+	TailTPOT       float64 `yaml:"tail_tpot"`
+	TailTTFT       float64 `yaml:"tail_ttft"`
+	Source         string  `yaml:"source"`
+}
+
+// MemoryCurve is what a process takes beside its tensors.
+type MemoryCurve struct {
+	RuntimeGiB float64 `yaml:"runtime_gib"`
+	CommGiB    float64 `yaml:"comm_gib"`
+	Slack      float64 `yaml:"slack"`
+	Reserved   float64 `yaml:"reserved"`
+	Source     string  `yaml:"source"`
+}
+
+// Interval is the 10th and 90th percentile of measured over predicted.
+type Interval struct {
+	Low    float64 `yaml:"low"`
+	High   float64 `yaml:"high"`
+	N      int     `yaml:"n"`
+	Source string  `yaml:"source"`
+}
+
+// LoadCurves decodes and checks data/efficiency.
+func LoadCurves(fsys fs.FS) (*Curves, error) {
+	const name = "efficiency/curves.yaml"
+	text, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return nil, problem.New(problem.Internal, "data.missing", problem.Args{"File": name}).Wrap(err)
+	}
+	var c Curves
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	dec.KnownFields(true)
+	if err := dec.Decode(&c); err != nil {
+		return nil, problem.New(problem.Internal, "data.bad_file", problem.Args{"File": name}).Wrap(err)
+	}
+	return &c, c.check(name)
+}
+
+// EmbeddedCurves is the curves of the binary; a test rules out that they are broken.
+var EmbeddedCurves = sync.OnceValue(func() *Curves {
+	c, err := LoadCurves(data.FS)
+	if err != nil {
+		panic(err)
+	}
+	return c
+})
+
+func (c *Curves) check(file string) error {
+	var faults problem.List
+	bad := func(what string) {
+		faults = append(faults, problem.New(problem.Internal, "data.bad_row", problem.Args{"What": what}).At(file, 0))
+	}
+	share := func(v float64) bool { return v > 0 && v <= 1 }
+	for name, chip := range c.Chips {
+		if chip.GEMM["*"] == 0 || !share(chip.Bandwidth) || chip.OpUS <= 0 || chip.Source == "" || c.Widen[chip.Like] == 0 {
+			bad("chips." + name)
+		}
+		for _, v := range chip.GEMM {
+			if !share(v) {
+				bad("chips." + name + ".gemm")
+			}
+		}
+	}
+	for name, l := range c.Links {
+		if !share(l.Share) || l.HopUS <= 0 || l.Source == "" {
+			bad("links." + name)
+		}
+	}
+	for name, i := range c.Intervals {
+		if i.Low <= 0 || i.Low > 1 || i.High < 1 || i.Source == "" {
+			bad("intervals." + name)
+		}
+	}
+	if _, ok := c.Chips["default"]; !ok {
+		bad("chips.default")
+	}
+	return faults.OrNil()
+}
+
+// Chip is the curve of a chip: its own, else its architecture's, its vendor's, or the cautious default.
+func (c *Curves) Chip(a *accelerator.Accelerator) ChipCurve {
+	for _, key := range [...]string{a.Name, a.Arch, a.Vendor} {
+		if v, ok := c.Chips[key]; ok {
+			return v
+		}
+	}
+	return c.Chips["default"]
+}
+
+// Share is what a large matrix multiply reaches of the dense peak at a precision.
+func (c ChipCurve) Share(p accelerator.Precision) float64 {
+	if v, ok := c.GEMM[p.String()]; ok {
+		return v
+	}
+	return c.GEMM["*"]
+}
+
+// OpSeconds is the fixed time of one operation.
+func (c ChipCurve) OpSeconds() float64 { return c.OpUS * 1e-6 }
+
+// Link is one direction of a link between accelerators as a collective sees it.
+type Link struct {
+	BytesPerSec float64 // per accelerator inside a machine, per machine between machines
+	HopSeconds  float64
+}
+
+// Inside is the link between the accelerators of one machine when n of them talk; false where it is unknown.
+// NVLink pairs carry two; more than two fall to PCIe, whose root complex the accelerators share.
+func (c *Curves) Inside(g Group, n int) (Link, bool) {
+	topo := g.Topology
+	if n <= 1 {
+		return Link{BytesPerSec: math.Inf(1)}, true
+	}
+	if topo == catalog.NVLinkPairs && n > 2 {
+		topo = catalog.PCIeOnly
+	}
+	curve, ok := c.Links[string(topo)]
+	if !ok {
+		return Link{}, false
+	}
+	nominal, ok := g.Chip.PCIe()
+	if topo != catalog.PCIeOnly {
+		bidir, known := g.Chip.LinkBidir.Get()
+		nominal, ok = bidir/2, known
+	}
+	if !ok || nominal <= 0 {
+		return Link{}, false
+	}
+	return Link{BytesPerSec: float64(nominal) * curve.Share, HopSeconds: curve.HopUS * 1e-6}, true
+}
+
+// Between is the link between machines, per machine; false where its speed is unknown.
+func (c *Curves) Between(g Group) (Link, bool) {
+	gbps, ok := g.NetworkGbps.Get()
+	if !ok || gbps <= 0 {
+		return Link{}, false
+	}
+	kind := g.Network
+	if kind == catalog.UnknownNet {
+		kind = catalog.Ethernet
+	}
+	curve, ok := c.Links[string(kind)]
+	if !ok {
+		return Link{}, false
+	}
+	return Link{BytesPerSec: gbps * 1e9 / 8 * curve.Share, HopSeconds: curve.HopUS * 1e-6}, true
+}
+
+// Interval is the interval of a kind of work on a chip, widened by how far the chip is from what was measured.
+func (c *Curves) Interval(kind string, like Likeness) Interval {
+	i, ok := c.Intervals[kind]
+	if !ok {
+		i = Interval{Low: 0.5, High: 2, Source: "assumed"}
+	}
+	w := c.Widen[like]
+	if w == 0 {
+		w = 1
+	}
+	i.Low, i.High = math.Pow(i.Low, w), math.Pow(i.High, w)
+	return i
+}
+
+// Usable is what a process may allocate of an accelerator; false where its memory is unknown.
+func (c *Curves) Usable(g Group) (unit.Bytes, bool) {
+	m, ok := g.Memory()
+	return unit.Bytes(float64(m) * (1 - c.Memory.Reserved)), ok
+}
