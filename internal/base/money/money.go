@@ -68,7 +68,12 @@ func (a Amount) Add(b Amount) Amount {
 }
 
 // Sub takes b from a.
-func (a Amount) Sub(b Amount) Amount { return a.Add(Amount{-b.micros, b.cur}) }
+func (a Amount) Sub(b Amount) Amount {
+	if b.micros == math.MinInt64 { // has no opposite in an int64
+		return a.Add(Amount{math.MaxInt64, b.cur})
+	}
+	return a.Add(Amount{-b.micros, b.cur})
+}
 
 // Mul scales an amount and rounds to the nearest millionth.
 func (a Amount) Mul(f float64) Amount { return Amount{toInt(float64(a.micros) * f), a.cur} }
@@ -124,6 +129,9 @@ func (r Rate) Mul(f float64) Rate { return Rate{toInt(float64(r.nanos) * f), r.c
 func (r Rate) Add(s Rate) Rate {
 	if r.cur == "" && r.nanos == 0 {
 		return s
+	}
+	if s.cur == "" && s.nanos == 0 {
+		return r
 	}
 	mustMatch(r.cur, s.cur)
 	return Rate{satAdd(r.nanos, s.nanos), r.cur}
@@ -187,7 +195,10 @@ func isCode(s string) bool {
 
 // parseFixed reads a non-negative plain decimal into units of 10^-places, rounding half up.
 func parseFixed(s string, places int) (int64, error) {
-	s = strings.ReplaceAll(strings.TrimSpace(s), ",", "")
+	s, ok := ungroup(strings.TrimSpace(s))
+	if !ok {
+		return 0, ErrSyntax
+	}
 	whole, frac, _ := strings.Cut(s, ".")
 	if whole == "" && frac == "" || len(s) > 64 {
 		return 0, ErrSyntax
@@ -212,6 +223,22 @@ func parseFixed(s string, places int) (int64, error) {
 		n++
 	}
 	return n, nil
+}
+
+// ungroup takes the commas out of "5,000.50". A comma anywhere else is refused: half the world writes one and a
+// half as "1,5", and reading that as fifteen would be worse than asking again.
+func ungroup(num string) (string, bool) {
+	whole, frac, _ := strings.Cut(num, ".")
+	groups := strings.Split(whole, ",")
+	if len(groups) == 1 {
+		return num, !strings.Contains(frac, ",")
+	}
+	for i, g := range groups {
+		if i > 0 && len(g) != 3 || i == 0 && (len(g) == 0 || len(g) > 3) {
+			return "", false
+		}
+	}
+	return strings.ReplaceAll(whole, ",", "") + num[len(whole):], !strings.Contains(frac, ",")
 }
 
 // fixed prints n units of 10^-places with at least two decimals and no further trailing zeros.
@@ -267,7 +294,10 @@ type Exchange struct {
 }
 
 // Knows says whether the table can convert from and to c.
-func (x Exchange) Knows(c Currency) bool { return c == USD || x.PerUSD[c] != nil }
+func (x Exchange) Knows(c Currency) bool {
+	_, ok := x.perUSD(c)
+	return ok
+}
 
 // Factor is what one unit of from is worth in to; false where a currency is not in the table.
 func (x Exchange) Factor(from, to Currency) (float64, bool) {

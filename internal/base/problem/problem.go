@@ -7,7 +7,6 @@
 package problem
 
 import (
-	"errors"
 	"fmt"
 	"sort"
 	"strings"
@@ -116,23 +115,36 @@ func (l List) OrNil() error {
 	return l
 }
 
-// All gives every problem in err, flattening lists; a foreign error becomes one Internal problem.
+// All gives every problem in err, in order, flattening lists and joined errors; an error without any becomes one
+// Internal problem.
 func All(err error) List {
 	if err == nil {
 		return nil
 	}
-	var l List
-	if errors.As(err, &l) {
+	if l := collect(err, nil); len(l) > 0 {
 		return l
-	}
-	var e *Error
-	if errors.As(err, &e) {
-		return List{e}
 	}
 	return List{New(Internal, "internal", Args{"Error": err.Error()}).Wrap(err)}
 }
 
-// ExitCode is the exit code of an error: 0 for nil, else that of its gravest kind (the first of a list).
+// collect appends the outermost problems of err's tree to l; a problem's own cause explains it and is not another.
+func collect(err error, l List) List {
+	switch e := err.(type) {
+	case *Error:
+		return append(l, e)
+	case interface{ Unwrap() []error }:
+		for _, part := range e.Unwrap() {
+			l = collect(part, l)
+		}
+	case interface{ Unwrap() error }:
+		if cause := e.Unwrap(); cause != nil {
+			l = collect(cause, l)
+		}
+	}
+	return l
+}
+
+// ExitCode is the exit code of an error: 0 for nil, else that of its first problem, which its author put first.
 func ExitCode(err error) int {
 	if err == nil {
 		return 0

@@ -41,7 +41,11 @@ func split(s string) (float64, string, error) {
 			i = k
 		}
 	}
-	v, err := strconv.ParseFloat(strings.ReplaceAll(s[:i], ",", ""), 64)
+	digits, ok := ungroup(s[:i])
+	if !ok {
+		return 0, "", ErrSyntax
+	}
+	v, err := strconv.ParseFloat(digits, 64)
 	if err != nil {
 		if errors.Is(err, strconv.ErrRange) {
 			return 0, "", ErrRange
@@ -51,7 +55,23 @@ func split(s string) (float64, string, error) {
 	if v < 0 || math.IsInf(v, 0) {
 		return 0, "", ErrRange
 	}
-	return v, strings.ToLower(strings.TrimSpace(s[i:])), nil
+	return math.Abs(v), strings.ToLower(strings.TrimSpace(s[i:])), nil // Abs turns -0 into 0
+}
+
+// ungroup takes the commas out of "1,234,567.8". A comma anywhere else is refused: half the world writes
+// one and a half as "1,5", and reading that as fifteen would be worse than asking again.
+func ungroup(num string) (string, bool) {
+	whole, frac, _ := strings.Cut(num, ".")
+	groups := strings.Split(whole, ",")
+	if len(groups) == 1 {
+		return num, !strings.Contains(frac, ",")
+	}
+	for i, g := range groups {
+		if i > 0 && len(g) != 3 || i == 0 && (len(g) == 0 || len(g) > 3) {
+			return "", false
+		}
+	}
+	return strings.ReplaceAll(whole, ",", "") + num[len(whole):], !strings.Contains(frac, ",")
 }
 
 func scaled(s string, units map[string]float64) (float64, error) {
@@ -62,6 +82,9 @@ func scaled(s string, units map[string]float64) (float64, error) {
 	f, ok := units[u]
 	if !ok {
 		return 0, fmt.Errorf("%w: unit %q", ErrSyntax, u)
+	}
+	if math.IsInf(v*f, 0) {
+		return 0, ErrRange
 	}
 	return v * f, nil
 }
@@ -78,9 +101,15 @@ func ParseBytes(s string) (Bytes, error) {
 	return Bytes(math.Round(v)), nil
 }
 
-// ParseRate reads a data rate: "2GB/s", "500 MiB/s", or bits as "100Gbps" and "100 Gbit/s".
+// ParseRate reads a data rate: "2GB/s", "500 MiB/s" and "2GBps" in bytes, "100Gbps" and "100 Gbit/s" in bits.
+// Case matters only before "ps", where it is all that tells a byte from a bit.
 func ParseRate(s string) (BytesPerSec, error) {
-	low := strings.ToLower(strings.TrimSpace(s))
+	s = strings.TrimSpace(s)
+	if head, ok := strings.CutSuffix(s, "Bps"); ok {
+		v, err := scaled(head+"B", byteUnits)
+		return BytesPerSec(v), err
+	}
+	low := strings.ToLower(s)
 	for _, suffix := range []string{"bps", "bit/s"} {
 		if head, ok := strings.CutSuffix(low, suffix); ok {
 			v, err := scaled(head, map[string]float64{"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12})
