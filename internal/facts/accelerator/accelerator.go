@@ -60,7 +60,7 @@ type Accelerator struct {
 	Vendor     string
 	Arch       string
 	Kind       Kind
-	FormFactor string // SXM, PCIe, NVL, OAM …; empty where there is one only
+	FormFactor string // SXM, PCIe, NVL, OAM …; empty where the maker names none
 	Year       unit.Maybe[int]
 	// NominalGB is the memory as its maker counts and people say it (80 for an H100). Makers mean GiB.
 	NominalGB  unit.Maybe[float64]
