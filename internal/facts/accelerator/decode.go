@@ -218,10 +218,10 @@ func quantity[T ~float64](m unit.Maybe[float64]) unit.Maybe[T] {
 	return unit.Some(T(v))
 }
 
-// plainDecimal reads digits with at most one point: no sign, exponent, hexadecimal, "Inf" or "1_0", all of which
-// strconv would take.
+// plainDecimal reads digits with at most one point between them: no sign, exponent, hexadecimal, "Inf" or "1_0",
+// all of which strconv would take, and no ".5", which after a range's dots is a slip.
 func plainDecimal(s string) (float64, bool) {
-	if s == "" || len(s) > 16 || strings.Trim(s, "0123456789.") != "" {
+	if s == "" || len(s) > 16 || strings.Trim(s, "0123456789.") != "" || s[0] == '.' || s[len(s)-1] == '.' {
 		return 0, false
 	}
 	v, err := strconv.ParseFloat(s, 64)
