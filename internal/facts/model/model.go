@@ -39,12 +39,18 @@ type Model struct {
 
 	// Attention lists the kinds of attention layer with how many there are of each; the counts sum to Layers.
 	Attention []Attention
+	// Stack lists the kinds of layer with their parameters, in order of first appearance; the counts sum to Layers.
+	Stack []Layer
 	// MoE is nil for a dense network.
 	MoE *MoE
 
 	Params Params
 	// Published is the checkpoint's printed total; unknown where none was found.
 	Published unit.Maybe[int64]
+
+	// MTP is the parameters of multi-token-prediction layers, which Params leaves out: published totals do, and
+	// an engine loads them only to speculate. They share embedding and head with the network.
+	MTP int64
 
 	// PerSample is the arithmetic of one forward pass over one sample for networks that are not token models
 	// (one image for Vision, one denoising step of one reference image for Diffusion).
@@ -84,8 +90,21 @@ type Attention struct {
 	Rope    int // MLA: shared rope width
 	// StateBytes is the constant state of a linear layer per sequence at 16 bit; 0 otherwise.
 	StateBytes int64
+	// Cross is how many encoder tokens the layer attends to besides (1500 for 30 s of audio in Whisper): a constant
+	// part of each sequence's cache, projected from the encoder once.
+	Cross int
 	// Bidirectional layers see the whole sequence (encoders); causal ones half of it on average.
 	Bidirectional bool
+}
+
+// Layer is a set of like layers.
+type Layer struct {
+	Count     int
+	Attention Attention // its Layers equals Count
+	// Params of one layer; embedding, head and other parts are zero.
+	Params Params
+	FFN    int // dense width, 0 where the layer only routes
+	MoE    bool
 }
 
 // MoE is the mixture of experts of a network.
@@ -136,7 +155,11 @@ type FormatInfo struct {
 	Compute []accelerator.Precision
 	// WeightOnly formats are widened before the multiply; activations stay 16-bit.
 	WeightOnly bool
+	// ExpertsOnly formats leave everything but routed experts at 16 bit where there are any (MXFP4 as gpt-oss ships it).
+	ExpertsOnly bool
 	// KeepsHead says that embeddings and output head stay 16-bit, as the usual exporters do.
 	KeepsHead bool
+	Notes     string
 	Source    string
+	AsOf      string
 }
