@@ -13,6 +13,9 @@ const maxName = 128
 // fold brings a name to the letters and digits that count: case, punctuation and spaces are gone, and
 // full-width forms, which Chinese keyboards write, are narrow.
 func fold(s string) string {
+	if plain(s) {
+		return s
+	}
 	return strings.Map(func(r rune) rune {
 		if r >= '！' && r <= '～' {
 			r -= '！' - '!'
@@ -22,6 +25,16 @@ func fold(s string) string {
 		}
 		return unicode.ToLower(unicode.ToUpper(r)) // both ways, so that ſ and K fold as s and k do
 	}, s)
+}
+
+// plain says whether folding would change nothing, which is so for most words of most names.
+func plain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return true
 }
 
 // saw is what of a chip's identity a text has named so far.
@@ -81,13 +94,14 @@ var formWords = map[string][]string{
 
 func newSpelling(r row) spelling {
 	a := r.chip
-	s := spelling{chip: a, needs: sawName}
+	s := spelling{chip: a, needs: sawName, words: make([]word, 0, 48)}
 	switch r.needs {
 	case "memory":
 		s.needs |= sawMemory
 	case "form":
 		s.needs |= sawForm
 	}
+	s.addFolded(sawForm, formWords[a.FormFactor])
 	add := func(says saw, texts ...string) {
 		for _, t := range texts {
 			if t = fold(t); t != "" {
@@ -95,7 +109,6 @@ func newSpelling(r row) spelling {
 			}
 		}
 	}
-	add(sawForm, formWords[a.FormFactor]...)
 	if gb, ok := a.NominalGB.Get(); ok {
 		size := strconv.FormatFloat(gb, 'f', -1, 64)
 		add(sawMemory, size+"GB", size+"GiB", size+"G")
@@ -109,13 +122,20 @@ func newSpelling(r row) spelling {
 	// A whole name or an alias is as exact as can be.
 	add(sawName|sawMemory|sawForm, a.Name)
 	add(sawName|sawMemory|sawForm, r.aliases...)
-	add(0, vendorWords[a.Vendor]...)
-	add(0, plainWords...)
+	s.addFolded(0, vendorWords[a.Vendor])
+	s.addFolded(0, plainWords)
 	add(0, a.Vendor, a.Arch)
 	if strings.HasPrefix(a.LinkKind, "NVLink") {
 		add(0, "nvlink")
 	}
 	return s
+}
+
+// addFolded adds words of the tables above, which are written folded.
+func (s *spelling) addFolded(says saw, texts []string) {
+	for _, t := range texts {
+		s.words = append(s.words, word{t, says})
+	}
 }
 
 // modelOf cuts the parts of a canonical name that qualify a model: form factor, memory and power.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"slices"
 	"sync"
 
 	"github.com/rackrate/rackrate/data"
@@ -21,7 +20,8 @@ type Table struct {
 	chips     []*Accelerator
 	byName    map[string]*Accelerator
 	spellings []spelling
-	written   []string // every name, model and alias as printed, for suggestions
+	written   []string // every name, model and alias as printed, once, for suggestions
+	printed   map[string]bool
 }
 
 // Embedded is the table built into the program. It panics where the embedded file is broken, which the
@@ -45,7 +45,7 @@ func Load(fsys fs.FS) (*Table, error) {
 	r := csv.NewReader(f)
 	r.FieldsPerRecord = -1 // counted per row, so that one bad row does not hide the next
 	r.ReuseRecord = true
-	t := &Table{byName: map[string]*Accelerator{}}
+	t := &Table{byName: map[string]*Accelerator{}, printed: map[string]bool{}}
 	var faults problem.List
 	if fault := checkHeader(r); fault != nil {
 		return nil, problem.List{fault}
@@ -116,7 +116,8 @@ func (t *Table) add(row row) {
 	s := newSpelling(row)
 	t.spellings = append(t.spellings, s)
 	for _, name := range append([]string{row.chip.Name, s.model}, row.aliases...) {
-		if !slices.Contains(t.written, name) {
+		if !t.printed[name] {
+			t.printed[name] = true
 			t.written = append(t.written, name)
 		}
 	}

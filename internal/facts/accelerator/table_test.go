@@ -244,3 +244,34 @@ func BenchmarkLoad(b *testing.B) {
 		}
 	}
 }
+
+// The tables of words are not folded when read.
+func TestWordsAreFolded(t *testing.T) {
+	tables := [][]string{plainWords}
+	for _, words := range vendorWords {
+		tables = append(tables, words)
+	}
+	for _, words := range formWords {
+		tables = append(tables, words)
+	}
+	for _, words := range tables {
+		for _, w := range words {
+			if w == "" || w != fold(w) {
+				t.Errorf("%q is not folded", w)
+			}
+		}
+	}
+}
+
+// Every command loads the table first: 3 ms is the budget, and allocations are what it is spent on, at well under
+// half a microsecond each.
+func TestLoadIsCheap(t *testing.T) {
+	allocs := testing.AllocsPerRun(3, func() {
+		if _, err := Load(data.FS); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if limit := 8000.0; allocs > limit {
+		t.Errorf("Load allocates %.0f times, want at most %.0f", allocs, limit)
+	}
+}
