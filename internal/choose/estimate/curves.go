@@ -24,6 +24,7 @@ type Curves struct {
 	Train     TrainCurve           `yaml:"train"`
 	Serve     ServeCurve           `yaml:"serve"`
 	Memory    MemoryCurve          `yaml:"memory"`
+	Run       RunCurve             `yaml:"run"`
 	Intervals map[string]Interval  `yaml:"intervals"`
 	// Widen says how much a likeness widens an interval: its ends are raised to this power.
 	Widen map[Likeness]float64 `yaml:"widen"`
@@ -78,6 +79,17 @@ type MemoryCurve struct {
 	Slack      float64 `yaml:"slack"`
 	Reserved   float64 `yaml:"reserved"`
 	Source     string  `yaml:"source"`
+}
+
+// RunCurve is what a run takes beside its steps: saving, restarting, power.
+type RunCurve struct {
+	CheckpointGBs float64 `yaml:"checkpoint_gbs"` // a machine
+	SaveSeconds   float64 `yaml:"save_s"`
+	RestartMin    float64 `yaml:"restart_min"`
+	IdleShare     float64 `yaml:"idle_share"`
+	HostShare     float64 `yaml:"host_share"`
+	PUE           float64 `yaml:"pue"`
+	Source        string  `yaml:"source"`
 }
 
 // Interval is the 10th and 90th percentile of measured over predicted.
