@@ -96,23 +96,27 @@ func (p Place) ContainsCountry(code string) bool { return slices.Contains(p.coun
 // Place reads a place: a group (eu, asia, 欧盟), a country by code or name (DE, Germany, 德国), or the id of a
 // region, in any case. A word that is both is the country or group. The error is provider.unknown_place.
 func (t *Table) Place(text string) (Place, error) {
-	if p, ok := t.places[fold(text)]; ok {
+	if p, ok := t.lookUp(text); ok {
 		return p, nil
-	}
-	want := strings.TrimSpace(text)
-	for _, p := range t.providers {
-		for _, r := range t.regions[p.ID] {
-			if strings.EqualFold(r.ID, want) {
-				return Place{Name: r.ID, regionID: true}, nil
-			}
-		}
-	}
-	// A free-text name of a marketplace ("Texas, US, NA") is a region although no row lists it.
-	if t.countryInName(want) != "" {
-		return Place{Name: want, regionID: true}, nil
 	}
 	return Place{}, problem.New(problem.Input, "provider.unknown_place", problem.Args{"Place": text}).
 		With(problem.Nearest(text, t.placeNames(), 3)...)
+}
+
+// lookUp is Place without the suggestions, which are dear.
+func (t *Table) lookUp(text string) (Place, bool) {
+	if p, ok := t.places[fold(text)]; ok {
+		return p, true
+	}
+	want := strings.TrimSpace(text)
+	if id, ok := t.regionIDs[strings.ToLower(want)]; ok {
+		return Place{Name: id, regionID: true}, true
+	}
+	// A free-text name of a marketplace ("Texas, US, NA") is a region although no row lists it.
+	if t.countryInName(want) != "" {
+		return Place{Name: want, regionID: true}, true
+	}
+	return Place{}, false
 }
 
 // placeNames lists what Place understands, for suggestions.
@@ -135,8 +139,8 @@ func (t *Table) placeNames() []string {
 
 // MatchPlace says whether a region is in the place that want names; false where want names none.
 func (t *Table) MatchPlace(r Region, want string) bool {
-	p, err := t.Place(want)
-	if err != nil { // a region the caller knows and no row lists, by its own id
+	p, ok := t.lookUp(want)
+	if !ok { // a region the caller knows and no row lists, by its own id
 		return r.ID != "" && strings.EqualFold(r.ID, strings.TrimSpace(want))
 	}
 	return p.Contains(r)

@@ -3,6 +3,7 @@ package provider
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/base/unit"
@@ -38,6 +39,7 @@ func (t *Table) addRegion(r row) {
 		r.fault("data.duplicate", problem.Args{"Key": reg.Provider + " " + reg.ID})
 	}
 	t.regions[reg.Provider] = append(others, reg)
+	t.regionIDs[strings.ToLower(reg.ID)] = reg.ID
 }
 
 // locate puts a region into a country; an empty code leaves everything that follows from it unknown.

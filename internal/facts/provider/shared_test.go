@@ -125,6 +125,21 @@ func TestCatalogProvidersAndRegionsAreListed(t *testing.T) {
 	}
 }
 
+func TestPriceListRegionsAreListed(t *testing.T) {
+	dir := sharedtest.Dir(t)
+	table := provider.Embedded()
+	for file, id := range map[string]string{
+		"aws_gpu.csv": "aws", "aws_gpu_spot_reserved_2025-05-28.csv": "aws", "azure_gpu.csv": "azure",
+		"gcp_gpu.csv": "gcp", "gcp_accelerators_anycloud_2026-05-20.csv": "gcp", "alibaba_gpu.csv": "alibaba",
+	} {
+		for _, r := range rows(t, filepath.Join(dir, "catalog", file)) {
+			if region := r["region"]; region != "" && table.Region(id, region).Country == "" {
+				t.Errorf("%s: the country of %s is not known", file, region)
+			}
+		}
+	}
+}
+
 func TestInterruptionAgreesWithReference(t *testing.T) {
 	table := provider.Embedded()
 	middle := map[string]float64{"<5%": 0.025, "5-10%": 0.075, "10-15%": 0.125, "15-20%": 0.175, ">20%": 0.25}

@@ -17,6 +17,7 @@ type Table struct {
 	byID      map[string]*Provider // exact
 	byName    map[string]*Provider // folded id, names and aliases
 	regions   map[string][]Region  // of a provider, by id
+	regionIDs map[string]string    // of any provider, by lower case
 	countries map[string]*country  // by code
 	places    map[string]Place     // folded names of countries and groups
 	laws      []string             // sorted
@@ -26,7 +27,7 @@ type Table struct {
 // Load reads the facts from the files below fsys, and reports all the faults of all of them.
 func Load(fsys fs.FS) (*Table, error) {
 	t := &Table{
-		byID: map[string]*Provider{}, byName: map[string]*Provider{}, regions: map[string][]Region{},
+		byID: map[string]*Provider{}, byName: map[string]*Provider{}, regions: map[string][]Region{}, regionIDs: map[string]string{},
 		countries: map[string]*country{}, places: map[string]Place{}, hazards: make(map[hazardKey]hazard, 2000),
 	}
 	var faults problem.List
