@@ -3,7 +3,7 @@
 // that was left out.
 //
 // Invariants: no plan breaks a limit; the total is the sum of the lines; unknown never wins; the result does not
-// depend on the catalog's order; every rejected candidate is counted under one reason with the nearest miss.
+// depend on the catalog's order; every offer without a plan is counted under one reason with the nearest miss.
 // Pure and deterministic: the caller gives the day and the facts. Imported by front.
 package plan
 
@@ -24,12 +24,14 @@ type Result struct {
 	// FX is the day and source of the exchange rates; used only where a price was in another currency.
 	FXAsOf, FXSource string
 	Needs            Needs
-	Plans            []Plan // ranked, folded; rank 1 first
-	// Feasible counts the plans before folding.
-	Feasible int
-	Rejected []Rejection // most frequent first
-	Pareto   []int       // ranks of the plans that no other beats on cost, time and carbon together
-	Searched Searched
+	Plans            []Plan // ranked, folded; rank 1 first; the first Input.Top of Folded
+	// Feasible counts the plans before folding, Folded after.
+	Feasible, Folded int
+	// OffersFit is the offers that have a plan; with the counts of Rejected it sums to Searched.Offers.
+	OffersFit int
+	Rejected  []Rejection // most frequent first
+	Pareto    []int       // ranks of the plans that no other beats on cost, time and carbon together
+	Searched  Searched
 }
 
 // Searched counts what was looked at.
@@ -106,13 +108,11 @@ type Item string
 
 // The items of a plan's cost.
 const (
-	Compute     Item = "compute"
-	Storage     Item = "storage"
-	Egress      Item = "egress"
-	Support     Item = "support"
-	People      Item = "people"
-	Delay       Item = "delay"
-	CarbonPrice Item = "carbon"
+	Compute Item = "compute"
+	Storage Item = "storage" // block storage of the machines and object storage of the data
+	Egress  Item = "egress"
+	People  Item = "people"
+	Delay   Item = "delay"
 )
 
 // Line is one item of a cost.
@@ -190,10 +190,10 @@ const (
 	ByBudget        Reason = "budget"
 	ByCarbon        Reason = "carbon"
 	ByCarbonUnknown Reason = "carbon-unknown"
-	ByFault         Reason = "catalog-fault" // the row fails catalog verify
+	BySpot          Reason = "spot-interruptions" // interrupted too often to get anywhere
 )
 
-// Rejection is everything left out for one reason.
+// Rejection is the offers left out for one reason: that of the candidate which came furthest and missed by the least.
 type Rejection struct {
 	Reason  Reason
 	Count   int
@@ -208,5 +208,6 @@ type NearMiss struct {
 	// Quantity says what Have and Want count: bytes, hours, money, kg, percent, days, count, gbps, seconds, law, text.
 	Quantity   string
 	Have, Want float64
-	Text       string // what was wanted, where it is not a number: a law, a certification, a region
+	Text       string   // what was wanted, where it is not a number: a law, a certification, a region
+	Because    *Warning // why, where the reason alone does not say: what the software lacks
 }

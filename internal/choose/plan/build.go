@@ -1,0 +1,110 @@
+package plan
+
+import (
+	"math"
+
+	"github.com/rackrate/rackrate/internal/base/money"
+	"github.com/rackrate/rackrate/internal/base/unit"
+	"github.com/rackrate/rackrate/internal/choose/workload"
+	"github.com/rackrate/rackrate/internal/facts/catalog"
+)
+
+// build turns a candidate into the plan a reader sees.
+func (s *search) build(f fold) Plan {
+	c := f.best
+	o, est := c.offer, c.est
+	pr := o.Prices[c.price]
+	hourly, _ := s.Exchange.Rate(pr.Hourly, s.Currency)
+	machines := int(c.machines)
+	p := Plan{
+		Offer: o, Price: pr, Hourly: hourly, Provider: c.place.provider, Region: c.place.region,
+		Instances: machines, Accelerators: int(math.Ceil(o.Count)) * machines, Estimate: *est,
+	}
+	ratio := 1.0
+	if est.Hours > 0 {
+		ratio = c.hours / float64(est.Hours)
+	}
+	p.Time = Time{Hours: unit.Hours(c.hours), LowHours: est.LowHours * unit.Hours(ratio), HighHours: est.HighHours * unit.Hours(ratio), P95Hours: unit.Hours(c.hours)}
+	if pr.Mode == catalog.Spot {
+		p.Spot = s.spot(o, c)
+		if !s.job.Service() {
+			p.Time.P95Hours = unit.Hours(s.interrupted(o, est, machines).P95)
+		}
+	}
+	b := s.bill(o, c.place, hourly, pr.Mode, machines, est, c.hours)
+	p.Cost = s.cost(b)
+	p.Cost.Low = s.total(c, hourly, pr.Mode, float64(p.Time.LowHours))
+	p.Cost.High = s.total(c, hourly, pr.Mode, float64(p.Time.HighHours))
+	p.Cost.PerUnit = perUnit(s.Workload, p.Cost.Total, est.Work)
+	p.Carbon.Basis = c.place.basis
+	if kwh, ok := s.energy(o, c.place, est, machines, c.hours); ok {
+		p.Carbon.Energy = unit.Some(unit.KilowattHours(kwh))
+	}
+	if c.carbon >= 0 {
+		p.Carbon.Kg = unit.Some(unit.Kilograms(c.carbon))
+	}
+	for _, e := range f.also {
+		p.AlsoIn = append(p.AlsoIn, Elsewhere{e.offer.Region, e.offer.Zone, money.Micros(e.total, s.Currency)})
+	}
+	p.Warnings = s.warnings(&p, c)
+	return p
+}
+
+func (s *search) total(c candidate, hourly money.Rate, mode catalog.BillingMode, hours float64) money.Amount {
+	b := s.bill(c.offer, c.place, hourly, mode, int(c.machines), c.est, hours)
+	return b.total()
+}
+
+func (s *search) spot(o *catalog.Offer, c candidate) *Spot {
+	proc, basis, source := s.process(o, c.est, int(c.machines))
+	sp := &Spot{PerHour: 1 / proc.MTBI, Basis: basis, Source: source, Notice: c.place.provider.SpotNotice, Overhead: 1}
+	if s.job.Service() {
+		sp.ExpectedPreemptions = sp.PerHour * c.hours
+		return sp
+	}
+	r := s.interrupted(o, c.est, int(c.machines))
+	sp.CheckpointEvery, sp.ExpectedPreemptions = unit.Hours(r.Every), r.Interruptions
+	if c.est.Hours > 0 {
+		sp.Overhead = r.Mean / float64(c.est.Hours)
+	}
+	return sp
+}
+
+// cost lists the lines that are not nothing; their sum is the total exactly.
+func (s *search) cost(b bill) Cost {
+	c := Cost{Total: b.total()}
+	for _, l := range [...]Line{{Compute, b.compute}, {Storage, b.storage}, {Egress, b.egress}, {People, b.people}, {Delay, b.delay}} {
+		if l.Item == Compute || !l.Amount.IsZero() {
+			c.Lines = append(c.Lines, l)
+		}
+	}
+	for _, u := range b.unknown {
+		if u != "" {
+			c.Unknown = append(c.Unknown, u)
+		}
+	}
+	return c
+}
+
+// perUnit is the cost of the unit people compare by.
+func perUnit(w *workload.Workload, total money.Amount, work float64) PerUnit {
+	if work <= 0 {
+		return PerUnit{}
+	}
+	each := total.Float() / work
+	switch w.Kind {
+	case workload.Train, workload.Finetune, workload.Serve:
+		return PerUnit{each * 1e6, "1M tokens"}
+	case workload.BatchInfer:
+		return PerUnit{each * 1e3, "1k requests"}
+	case workload.Diffuse:
+		return PerUnit{each, "image"}
+	case workload.Render:
+		return PerUnit{each, "frame"}
+	case workload.Simulate:
+		return PerUnit{each * 1e6, "1M steps"}
+	case workload.Hash:
+		return PerUnit{each * 1e12, "1T hashes"}
+	}
+	return PerUnit{each, w.Custom.Unit}
+}

@@ -1,0 +1,228 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/rackrate/rackrate/internal/base/money"
+	"github.com/rackrate/rackrate/internal/base/problem"
+	"github.com/rackrate/rackrate/internal/choose/estimate"
+	"github.com/rackrate/rackrate/internal/choose/workload"
+	"github.com/rackrate/rackrate/internal/facts/accelerator"
+	"github.com/rackrate/rackrate/internal/facts/catalog"
+	"github.com/rackrate/rackrate/internal/facts/provider"
+	"github.com/rackrate/rackrate/internal/facts/software"
+)
+
+// Input is everything a search depends on.
+type Input struct {
+	Workload  *workload.Workload
+	Offers    []*catalog.Offer
+	Providers *provider.Table
+	Software  *software.Table
+	Curves    *estimate.Curves
+	Exchange  money.Exchange
+	Currency  money.Currency // of the result
+	Today     string         // ISO date, for the age of prices
+	Top       int            // plans built in full; 0 is all
+}
+
+// Search finds every plan. It fails only on input it cannot work with; when nothing fits, the Result has no plans and says
+// why each offer was left out.
+func Search(ctx context.Context, in Input) (*Result, error) {
+	job, err := NewJob(in.Workload, in.Curves)
+	if err != nil {
+		return nil, err
+	}
+	today, ok := dayNumber(in.Today)
+	if !ok {
+		return nil, problem.New(problem.Input, "plan.bad_day", problem.Args{"Day": in.Today})
+	}
+	if !in.Exchange.Knows(in.Currency) {
+		return nil, problem.New(problem.Input, "plan.unknown_currency", problem.Args{"Currency": string(in.Currency)})
+	}
+	s := &search{Input: in, job: job, today: today, shapes: map[shape]*shapeEstimates{}, places: map[placeKey]*place{}, fitness: map[*accelerator.Accelerator]*fitness{}, misses: map[Reason]*tally{}}
+	if s.costs, err = newCosts(s); err != nil {
+		return nil, err
+	}
+	s.limits = s.compileLimits()
+	for i, o := range in.Offers {
+		if i%256 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		s.offer(o)
+	}
+	return s.result(), nil
+}
+
+// search is the state of one search.
+type search struct {
+	Input
+	job    estimate.Job
+	today  int
+	limits []limit
+	costs  *costs
+	shapes map[shape]*shapeEstimates
+	places map[placeKey]*place
+	// by chip, asked once each
+	fitness map[*accelerator.Accelerator]*fitness
+
+	found      []candidate
+	misses     map[Reason]*tally
+	offersFit  int
+	candidates int
+	layouts    int
+}
+
+// candidate is one feasible plan, kept small: a search finds many thousands.
+type candidate struct {
+	offer    *catalog.Offer
+	place    *place
+	est      *estimate.Estimate
+	price    int32 // index in offer.Prices
+	machines int32
+	hours    float64 // expected
+	total    int64   // millionths, of what is known
+	rankBy   int64   // total with the dearest known price in place of each unknown one
+	carbon   float64 // kg; below 0 where it is not known
+	age      int32   // of the price, days
+}
+
+// miss is why one candidate of an offer fails. Later stages are nearer to a plan.
+type miss struct {
+	reason     Reason
+	stage      int
+	have, want float64
+	quantity   string
+	text       string
+	mode       catalog.BillingMode
+	machines   int
+	because    *Warning
+}
+
+// The stages a candidate passes, in order.
+const (
+	stageLimit = iota
+	stageEstimate
+	stagePrice
+	stageOutcome
+)
+
+// short is the relative miss, 1 where it has no measure.
+func (m miss) short() float64 {
+	if m.want <= 0 && m.have <= 0 {
+		return 1
+	}
+	d := m.want - m.have
+	if d < 0 {
+		d = -d
+	}
+	return d / max(m.want, m.have)
+}
+
+func (m miss) nearer(n miss) bool {
+	if m.stage != n.stage {
+		return m.stage > n.stage
+	}
+	return m.short() < n.short()
+}
+
+type tally struct {
+	count int
+	best  miss
+	offer *catalog.Offer
+}
+
+// offer tries one offer with every number of machines and way of paying.
+func (s *search) offer(o *catalog.Offer) {
+	p := s.place(o)
+	for i := range s.limits {
+		if m, ok := s.limits[i](o, p); !ok {
+			m.stage = stageLimit
+			s.reject(o, m)
+			return
+		}
+	}
+	before := len(s.found)
+	nearest := miss{stage: -1}
+	note := func(m miss) {
+		if nearest.stage < 0 || m.nearer(nearest) {
+			nearest = m
+		}
+	}
+	shapes := s.shape(o.Machine)
+	s.machines(o, func(k int) {
+		est, refusal := shapes.at(s, k)
+		if refusal != nil {
+			note(refused(refusal, k))
+			return
+		}
+		s.ways(o, p, est, k, note)
+	}, note)
+	if len(s.found) > before {
+		s.offersFit++
+		return
+	}
+	s.reject(o, nearest)
+}
+
+func (s *search) reject(o *catalog.Offer, m miss) {
+	t := s.misses[m.reason]
+	if t == nil {
+		s.misses[m.reason] = &tally{1, m, o}
+		return
+	}
+	t.count++
+	if m.nearer(t.best) || !t.best.nearer(m) && compareOffers(o, t.offer) < 0 {
+		t.best, t.offer = m, o
+	}
+}
+
+// compareOffers orders offers by what they are, so that nothing depends on the catalog's order: the cheapest first, then by name.
+func compareOffers(a, b *catalog.Offer) int {
+	return cmp.Or(
+		cmp.Compare(leastHourly(a), leastHourly(b)),
+		cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.InstanceType, b.InstanceType),
+		cmp.Compare(a.Region, b.Region), cmp.Compare(a.Zone, b.Zone),
+	)
+}
+
+// leastHourly is the cheapest quoted price as a bare number, for a stable order only; offers without a price come last.
+func leastHourly(o *catalog.Offer) int64 {
+	least := int64(1<<63 - 1)
+	for _, p := range o.Prices {
+		least = min(least, p.Hourly.Nanos())
+	}
+	return least
+}
+
+func (s *search) result() *Result {
+	r := &Result{
+		AsOf: s.Today, Workload: s.Workload, Currency: s.Currency, FXAsOf: s.Exchange.AsOf, FXSource: s.Exchange.Source,
+		Feasible: len(s.found), OffersFit: s.offersFit,
+		Searched: Searched{Offers: len(s.Offers), Candidates: s.candidates, Layouts: s.layouts},
+	}
+	r.Needs = needs(s.Workload, s.job, s.Curves)
+	folded := s.rank()
+	r.Folded = len(folded)
+	front := paretoFront(folded)
+	for i, f := range folded {
+		if front[i] {
+			r.Pareto = append(r.Pareto, i+1)
+		}
+		if s.Top == 0 || i < s.Top {
+			p := s.build(f)
+			p.Rank, p.OnFront = i+1, front[i]
+			r.Plans = append(r.Plans, p)
+		}
+	}
+	for reason, t := range s.misses {
+		b := t.best
+		r.Rejected = append(r.Rejected, Rejection{reason, t.count, &NearMiss{t.offer, b.mode, b.machines, b.quantity, b.have, b.want, b.text, b.because}})
+	}
+	slices.SortFunc(r.Rejected, func(a, b Rejection) int {
+		return cmp.Or(-cmp.Compare(a.Count, b.Count), cmp.Compare(a.Reason, b.Reason))
+	})
+	return r
+}

@@ -1,0 +1,66 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/rackrate/rackrate/internal/facts/accelerator"
+	"github.com/rackrate/rackrate/internal/facts/catalog"
+	"github.com/rackrate/rackrate/internal/facts/software"
+)
+
+// fitness is what the software asked for makes of a chip: the first refusal, and what is not known.
+type fitness struct {
+	refusal *software.Verdict
+	open    []software.Verdict
+}
+
+// softwareOn asks once per chip whether the stack, framework and needs of the workload run there.
+func (s *search) softwareOn(a *accelerator.Accelerator) *fitness {
+	if f := s.fitness[a]; f != nil {
+		return f
+	}
+	want, f := s.Workload.Software, &fitness{}
+	s.fitness[a] = f
+	take := func(v software.Verdict) {
+		switch {
+		case !v.Known:
+			f.open = append(f.open, v)
+		case !v.OK && f.refusal == nil:
+			f.refusal = &v
+		}
+	}
+	if want.Stack != "" && !strings.EqualFold(want.Stack, a.Stack) {
+		take(software.Verdict{Known: a.Stack != "", Reason: software.WrongStack, Args: Args{"Name": want.Stack, "Stack": a.Stack, "Want": want.Stack}})
+	}
+	if want.Framework != "" {
+		take(s.Software.Supports(want.Framework, want.Version, a))
+	}
+	for _, need := range want.Needs {
+		take(s.Software.SupportsNeed(need, a))
+	}
+	return f
+}
+
+func (s *search) softwareLimits() []limit {
+	want := s.Workload.Software
+	if want.Stack == "" && want.Framework == "" && len(want.Needs) == 0 {
+		return nil
+	}
+	return []limit{func(o *catalog.Offer, _ *place) (miss, bool) {
+		v := s.softwareOn(o.Accelerator).refusal
+		if v == nil {
+			return miss{}, true
+		}
+		return miss{reason: BySoftware, because: &Warning{v.Reason, v.Args}}, false
+	}}
+}
+
+func (s *search) softwareWarnings(o *catalog.Offer) (ws []Warning) {
+	for _, v := range s.softwareOn(o.Accelerator).open {
+		ws = append(ws, Warning{v.Reason, v.Args})
+	}
+	if d := s.Workload.Software.Driver; d != "" {
+		ws = append(ws, Warning{"driver_to_check", Args{"Driver": d}})
+	}
+	return ws
+}

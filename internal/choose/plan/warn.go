@@ -1,0 +1,77 @@
+package plan
+
+import (
+	"github.com/rackrate/rackrate/internal/base/unit"
+	"github.com/rackrate/rackrate/internal/choose/estimate"
+	"github.com/rackrate/rackrate/internal/choose/price"
+	"github.com/rackrate/rackrate/internal/facts/catalog"
+)
+
+// oldPriceDays is the age from which a price is called old: lists of this field move several times a year.
+const oldPriceDays = 90
+
+// Args are a warning's figures, by the names its message uses.
+type Args = map[string]any
+
+// warnings is what a buyer should know of a plan, gravest first.
+func (s *search) warnings(p *Plan, c candidate) []Warning {
+	var ws []Warning
+	add := func(when bool, code string, args Args) {
+		if when {
+			ws = append(ws, Warning{code, args})
+		}
+	}
+	o, est, l := c.offer, c.est, s.Workload.Limits
+	add(l.Deadline > 0 && p.Time.HighHours > l.Deadline && !s.job.Service(), "deadline_at_risk", Args{"High": p.Time.HighHours, "Deadline": l.Deadline})
+	add(s.costs.limited && p.Cost.High.Cmp(s.costs.budget) > 0, "budget_at_risk", Args{"High": p.Cost.High, "Budget": s.costs.budget})
+	add(est.Speed.Like == estimate.LikeNone, "nothing_like_it", nil)
+	add(o.Reservation, "reservation_only", nil)
+	if term := p.Price.Mode.Term(); term > 0 {
+		all := price.Compute(p.Hourly, p.Instances, term)
+		add(p.Time.Hours < term, "commitment_beyond_job", Args{"Term": term, "Total": all})
+	}
+	s.spotWarnings(p, c, add)
+	s.machineWarnings(o, est, add)
+	add(c.age > oldPriceDays, "price_old", Args{"Days": int(c.age), "AsOf": p.Price.AsOf})
+	for _, f := range p.Price.Flags {
+		add(true, "price_"+string(f), nil)
+	}
+	for _, item := range p.Cost.Unknown {
+		add(true, "cost_unknown", Args{"Item": string(item)})
+	}
+	add(!p.Carbon.Kg.Known(), "carbon_unknown", nil)
+	ws = append(ws, s.softwareWarnings(o)...)
+	return ws
+}
+
+func (s *search) spotWarnings(p *Plan, c candidate, add func(bool, string, Args)) {
+	if p.Spot == nil {
+		return
+	}
+	add(p.Spot.Basis == "traces", "spot_rate_assumed", Args{"PerHour": p.Spot.PerHour})
+	add(s.job.Service(), "spot_service", Args{"PerHour": p.Spot.PerHour})
+	every := p.Spot.CheckpointEvery
+	if every > 0 && c.est.Checkpoint > 0 {
+		run := s.Curves.Run
+		save := unit.FromSeconds(gb(c.est.Checkpoint) / (run.CheckpointGBs * float64(p.Instances)))
+		add(save > every/10, "checkpoint_slow", Args{"Save": save, "Every": every, "Bytes": c.est.Checkpoint})
+	}
+}
+
+func (s *search) machineWarnings(o *catalog.Offer, est *estimate.Estimate, add func(bool, string, Args)) {
+	if mem, ok := o.Accelerator.Memory(); ok {
+		want := unit.Bytes(2 * float64(mem) * o.Count)
+		ram, known := o.RAM.Get()
+		add(known && ram < want, "host_ram_low", Args{"Have": ram, "Want": want})
+		add(!known, "host_ram_unknown", Args{"Want": want})
+	}
+	talks := !s.job.Independent() && o.Count > 1
+	add(talks && o.Topology == catalog.PCIeOnly && o.Count >= 8, "pcie_only", Args{"Count": o.Count, "Link": est.Bottleneck.Link})
+	add(!s.job.Independent() && est.Bottleneck.Network > 0.25, "network_bound", Args{"Share": est.Bottleneck.Network})
+	for _, f := range o.Flags {
+		if f == catalog.TopologyInferred && !talks {
+			continue
+		}
+		add(true, "machine_"+string(f), nil)
+	}
+}
