@@ -56,8 +56,10 @@ type Workload struct {
 	Name string
 	Kind Kind
 
-	Model  *model.Model // train, finetune, serve, batch-infer, diffuse
-	Format model.Format // how weights are held: serve and batch-infer; for training the compute precision
+	Model *model.Model // train, finetune, serve, batch-infer, diffuse
+	// ModelRef is the model as it is asked for again: its name, or the path of its config.json as written.
+	ModelRef string
+	Format   model.Format // how weights are held: serve and batch-infer; for training the compute precision
 	// KVFormat is how keys and values are held; empty is 16-bit.
 	KVFormat model.Format
 
@@ -166,10 +168,11 @@ type Simulation struct {
 	ByteStep  unit.Bytes // memory traffic a step; 0 when measured
 	Memory    unit.Bytes // of the whole domain
 	// HaloBytes is exchanged per step when the domain is cut in two; it grows with the surface for more parts.
-	HaloBytes       unit.Bytes
-	SecondsPerStep  float64 // measured; 0 when FLOPs and bytes are given
-	On              Reference
-	Bound           Mix // of the measured time
+	HaloBytes      unit.Bytes
+	SecondsPerStep float64 // measured; 0 when FLOPs and bytes are given
+	On             Reference
+	Bound          Mix // of the measured time
+	// MeasuredIsBound says that SecondsPerStep, On and Bound hold and the FLOPs and bytes do not.
 	MeasuredIsBound bool
 }
 

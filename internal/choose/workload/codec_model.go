@@ -1,0 +1,104 @@
+package workload
+
+import (
+	"path/filepath"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/rackrate/rackrate/internal/base/problem"
+	"github.com/rackrate/rackrate/internal/facts/model"
+)
+
+// modelRef is a model with the text that asks for it again.
+type modelRef struct {
+	ref   string
+	model *model.Model
+}
+
+// modelCodec is a known name, the hub's organisation/name, or the path of a config.json from the workload file's
+// folder. A text with a slash is tried as a name first and as a path then.
+var modelCodec = codec[modelRef]{
+	name: "model",
+	read: func(r *reader, f *Field, n *yaml.Node) (modelRef, bool) {
+		s, ok := r.text(f, n)
+		if !ok {
+			return modelRef{}, false
+		}
+		if isPath(s) {
+			return r.modelFile(f, n, s)
+		}
+		m, err := r.facts.Model(s)
+		if err == nil {
+			return modelRef{r.modelName(m, s), m}, true
+		}
+		if strings.ContainsAny(s, `/\`) && r.open != nil {
+			if data, openErr := r.open(r.beside(s)); openErr == nil {
+				return r.modelConfig(f, n, s, data)
+			}
+		}
+		r.refused(f, n, s, err)
+		return modelRef{}, false
+	},
+	write:  func(v modelRef) (any, bool) { return v.ref, v.ref != "" },
+	schema: textSchema,
+}
+
+// modelName is the canonical name, or the text as written where that says more, as in llama-3.1-8b-awq.
+func (r *reader) modelName(m *model.Model, written string) string {
+	if plain, err := r.facts.Model(m.Name); err == nil && plain.NativeFormat == m.NativeFormat {
+		return m.Name
+	}
+	return written
+}
+
+// isPath says whether text can only be a path.
+func isPath(s string) bool {
+	return strings.HasSuffix(strings.ToLower(s), ".json") || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "../") || filepath.IsAbs(s)
+}
+
+// beside is a path seen from the folder of the workload file.
+func (r *reader) beside(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(filepath.Dir(r.file), path)
+}
+
+func (r *reader) modelFile(f *Field, n *yaml.Node, path string) (modelRef, bool) {
+	if r.open == nil {
+		r.fault(n, codeModelFile, problem.Args{"Key": f.Path, "Path": clip(path), "Detail": ""})
+		return modelRef{}, false
+	}
+	data, err := r.open(r.beside(path))
+	if err != nil {
+		r.fault(n, codeModelFile, problem.Args{"Key": f.Path, "Path": clip(path), "Detail": err.Error()}).Wrap(err)
+		return modelRef{}, false
+	}
+	return r.modelConfig(f, n, path, data)
+}
+
+func (r *reader) modelConfig(f *Field, n *yaml.Node, path string, data []byte) (modelRef, bool) {
+	if len(data) > maxFile {
+		r.fault(n, codeTooLarge, problem.Args{"Key": f.Path, "Size": len(data), "Limit": maxFile})
+		return modelRef{}, false
+	}
+	m, err := r.facts.ModelConfig(configName(path), data)
+	if err != nil {
+		r.refused(f, n, path, err)
+		return modelRef{}, false
+	}
+	return modelRef{path, m}, true
+}
+
+// configName names a model by its file, or by its folder where the file is called config.json as on the hub.
+func configName(path string) string {
+	path = filepath.ToSlash(path)
+	dir, base := path[:strings.LastIndex(path, "/")+1], path[strings.LastIndex(path, "/")+1:]
+	name := strings.TrimSuffix(base, filepath.Ext(base))
+	folder := filepath.Base(dir)
+	if name == "config" && folder != "." && folder != ".." && folder != string(filepath.Separator) {
+		return folder
+	}
+	return name
+}

@@ -1,0 +1,144 @@
+package workload
+
+import (
+	"slices"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/rackrate/rackrate/internal/base/problem"
+	"github.com/rackrate/rackrate/internal/facts/model"
+)
+
+// has says whether the user gave a key, well or badly.
+func (r *reader) has(path string) bool { return r.given[path] != nil }
+
+// complete reports what is missing, and what is said in two ways.
+func (r *reader) complete(root *yaml.Node) {
+	for i := range table {
+		if f := &table[i]; f.Required && f.of(r.kind) && !r.has(f.Path) {
+			r.missing(root, f)
+		}
+	}
+	for _, c := range choices {
+		if c.of(r.kind) {
+			r.choose(root, c)
+		}
+	}
+}
+
+// lacking reports a fault of absence: on the group's line, else on the kind's, or at the flag that sets the key.
+func (r *reader) lacking(root *yaml.Node, path, code string, args problem.Args) {
+	line := root.Line
+	if k := r.given["kind"]; k != nil {
+		line = k.Line
+	}
+	if g := r.given[parent(path)]; g != nil && r.flags[g] == "" && g.Line > 0 {
+		line = g.Line
+	}
+	if r.file == "" {
+		if f := field(path, r.kind); f != nil {
+			args["Flag"] = "--" + f.Flag
+		}
+	}
+	r.at(line, code, args)
+}
+
+func (r *reader) missing(root *yaml.Node, f *Field) {
+	r.lacking(root, f.Path, codeMissing, problem.Args{"Key": f.Path, "Kind": string(r.kind), "Example": f.example(r.kind)})
+}
+
+// choose holds a choice to one way, and that way to all of its keys.
+func (r *reader) choose(root *yaml.Node, c choice) {
+	used, first := -1, ""
+	for i, way := range c.ways {
+		for _, path := range way {
+			switch {
+			case !r.has(path):
+			case used < 0:
+				used, first = i, path
+			case used != i:
+				r.fault(r.given[path], codeTwoWays, problem.Args{"Key": path, "Other": first, "Ways": c.String()})
+				return
+			}
+		}
+	}
+	if used < 0 {
+		if c.required {
+			r.lacking(root, c.ways[0][0], codeMissingChoice, problem.Args{"Kind": string(r.kind), "Ways": c.String()})
+		}
+		return
+	}
+	for _, path := range c.ways[used] {
+		if !r.has(path) {
+			r.fault(r.given[first], codeNeedsAlso, problem.Args{"Key": first, "Other": path})
+		}
+	}
+}
+
+// applyDefaults fills in what was left open, through the same decoder, and remembers it.
+func (r *reader) applyDefaults() {
+	for i := range table {
+		f := &table[i]
+		if !f.of(r.kind) || r.has(f.Path) || r.rivalGiven(f.Path) {
+			continue
+		}
+		text := f.Default
+		if f.fill != nil {
+			text = f.fill(r.draft)
+		}
+		if text == "" {
+			continue
+		}
+		n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
+		if f.bind.read(r, f, n) {
+			r.draft.Defaulted = append(r.draft.Defaulted, f.Path)
+			r.good[f.Path] = true
+		}
+	}
+}
+
+// rivalGiven says whether the user said the same thing in another way.
+func (r *reader) rivalGiven(path string) bool {
+	return slices.ContainsFunc(rivals(path, r.kind), r.has)
+}
+
+// derive works out the figures that were said in another way than they are kept.
+func (r *reader) derive() {
+	d := r.draft
+	if d.Kind == Simulate {
+		d.sim.MeasuredIsBound = r.good["seconds_per_step"]
+	}
+	if !slices.Contains(training, d.Kind) {
+		return
+	}
+	if r.good["global_batch_tokens"] && d.Sequence > 0 {
+		// A batch is whole sequences; the nearest number of them, and at least one.
+		d.GlobalBatch = max(1, int(d.batchTokens/float64(d.Sequence)+0.5))
+	}
+	switch {
+	case r.good["steps"]:
+		d.Tokens = d.steps * float64(d.GlobalBatch) * float64(d.Sequence)
+	case r.good["epochs"] && r.good["dataset_tokens"]:
+		d.Tokens = d.epochs * d.datasetTokens
+	}
+}
+
+// nativeFormat is what a checkpoint ships in, 16-bit where that is not known.
+func nativeFormat(d *draft) string {
+	if d.Model != nil && d.Model.NativeFormat != "" {
+		return string(d.Model.NativeFormat)
+	}
+	return "bf16"
+}
+
+// generator gives the usual figure of an image generator, or the stand-in where the model has none.
+func generator(pick func(*model.Diffusion) string, standIn string) func(*draft) string {
+	return func(d *draft) string {
+		if d.Model != nil && d.Model.Diffusion != nil {
+			if text := pick(d.Model.Diffusion); text != "" {
+				return text
+			}
+		}
+		return standIn
+	}
+}
