@@ -1,0 +1,30 @@
+package catalog
+
+// The reasons to doubt a machine's row.
+const (
+	TopologyInferred    Flag = "topology_inferred"    // follows from the chip's form factor and the count only
+	TopologyRecalled    Flag = "topology_recalled"    // from vendor documentation, not read again
+	NetworkRecalled     Flag = "network_recalled"     // from vendor documentation, not read again
+	MIGRecalled         Flag = "mig_recalled"         // from vendor documentation, not read again
+	FormFactorAssumed   Flag = "form_factor_assumed"  // the source does not say SXM, PCIe or NVL
+	AcceleratorInferred Flag = "accelerator_inferred" // the source gives the family and the memory, not the chip
+	SliceFromName       Flag = "slice_from_name"      // the share of a chip is read from the instance type's name
+	HostVaries          Flag = "host_varies"          // vCPU and RAM differ by place; the least is stated
+	HostDoubtful        Flag = "host_doubtful"        // RAM or vCPU is the seller's search bound, not the machine's
+	AvailabilityUnknown Flag = "availability_unknown" // the source lists every type everywhere
+	Aggregated          Flag = "aggregated"           // sold through a broker; the owner is in the instance type
+	Marketplace         Flag = "marketplace"          // single machines of private owners, gone within minutes
+	InviteOnly          Flag = "invite_only"
+)
+
+// The reasons to doubt a price.
+const (
+	DateUnknown       Flag = "date_unknown"       // AsOf is the oldest day the evidence allows
+	SpotComputed      Flag = "spot_computed"      // list price less an average saving, not an observed price
+	ZoneMaximum       Flag = "zone_maximum"       // the dearest zone of the region
+	AuctionFloor      Flag = "auction_floor"      // the least bid, not the clearing price
+	CurrencyAssumed   Flag = "currency_assumed"   // the source names no currency
+	PerGPUQuote       Flag = "per_gpu_quote"      // quoted for one chip of a larger machine
+	RegionUnconfirmed Flag = "region_unconfirmed" // the source names a group of regions, or none
+	CheapestSeller    Flag = "cheapest_seller"    // the least of a price comparison
+)

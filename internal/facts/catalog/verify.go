@@ -1,0 +1,164 @@
+package catalog
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rackrate/rackrate/internal/base/money"
+	"github.com/rackrate/rackrate/internal/base/problem"
+)
+
+// FaultKind is what is wrong with a row; each is a message code in front, and a Flag on the prices it makes doubtful.
+type FaultKind string
+
+// The kinds of fault.
+const (
+	BadIdentity   FaultKind = "identity"       // accelerators present, model or memory missing
+	BadMemory     FaultKind = "memory"         // stated memory does not fit the chip
+	BadUnits      FaultKind = "units"          // price of one chip outside what its class can cost: monthly, cents, hourly / 730
+	ZeroPrice     FaultKind = "zero_price"     // zero, which is never a price
+	BadCurrency   FaultKind = "currency"       // not a currency we know the scale of
+	BadSource     FaultKind = "source"         // no such source
+	Duplicate     FaultKind = "duplicate"      // one place, machine and mode twice
+	FallingPrice  FaultKind = "falling_price"  // price per chip falls by more than 40 % with the count
+	SamePrice     FaultKind = "same_price"     // as dear as a machine with another count
+	SpotNotBelow  FaultKind = "spot_not_below" // spot at or above on demand
+	SpotTenth     FaultKind = "spot_tenth"     // spot exactly 10 % of on demand: a default, not an observation
+	ReservedAbove FaultKind = "reserved_above" // reserved dearer than on demand
+	Stale         FaultKind = "stale"          // older than the limit
+	LooseTopology FaultKind = "topology"       // how the chips are linked was inferred or recalled
+	PartAlone     FaultKind = "part_alone"     // a host without its accelerators, or the accelerators without a host
+	BadRow        FaultKind = "row"            // cannot be read
+	CountMissing  FaultKind = "count"          // accelerators named, their number missing
+)
+
+// Severity says whether a row may stay.
+type Severity string
+
+// The severities.
+const (
+	IsError Severity = "error" // must not rank; the embedded catalog has none
+	IsFlag  Severity = "flag"  // may rank, with a warning
+)
+
+// Fault is one finding about one row. Line is 0 where the row did not come from a file.
+type Fault struct {
+	Kind         FaultKind    `json:"kind"`
+	Severity     Severity     `json:"severity"`
+	Provider     string       `json:"provider,omitempty"`
+	InstanceType string       `json:"instance_type,omitempty"`
+	Region       string       `json:"region,omitempty"`
+	Zone         string       `json:"zone,omitempty"`
+	Mode         BillingMode  `json:"mode,omitempty"`
+	Line         int          `json:"line,omitempty"`
+	Args         problem.Args `json:"args,omitempty"`
+}
+
+// StaleAfterDays is the age from which Verify calls a price stale.
+const StaleAfterDays = 365
+
+// Verify checks every row of a catalog as of a day. It costs O(n log n) in the number of prices.
+func Verify(c *Catalog, today string) []Fault { return VerifyAged(c, today, StaleAfterDays) }
+
+// VerifyAged is Verify with another age limit, in days.
+func VerifyAged(c *Catalog, today string, maxDays int) []Fault {
+	v := verifier{sources: make(map[string]bool, len(c.Sources)), oldest: daysBefore(today, maxDays)}
+	for _, s := range c.Sources {
+		v.sources[s.ID] = true
+	}
+	for i, m := range c.Machines {
+		if i > 0 && compareMachines(m, c.Machines[i-1]) == 0 {
+			v.machine(m, Duplicate, IsError, nil)
+		}
+		v.checkMachine(m)
+	}
+	for _, o := range c.Offers {
+		v.checkOffer(o)
+	}
+	v.checkCounts(c.Offers)
+	slices.SortStableFunc(v.faults, func(a, b Fault) int {
+		return cmp.Or(strings.Compare(a.Provider, b.Provider), strings.Compare(a.InstanceType, b.InstanceType),
+			strings.Compare(a.Region, b.Region), strings.Compare(a.Zone, b.Zone),
+			cmp.Compare(modeRank(a.Mode), modeRank(b.Mode)), strings.Compare(string(a.Kind), string(b.Kind)))
+	})
+	return v.faults
+}
+
+// daysBefore gives the day so many days earlier; empty, before every date, where today is not a date.
+func daysBefore(today string, days int) string {
+	d, err := time.Parse(time.DateOnly, today)
+	if err != nil {
+		return ""
+	}
+	return d.AddDate(0, 0, -days).Format(time.DateOnly)
+}
+
+type verifier struct {
+	faults  []Fault
+	sources map[string]bool
+	oldest  string // prices before this day are stale
+}
+
+func (v *verifier) machine(m *Machine, k FaultKind, s Severity, args problem.Args) {
+	v.faults = append(v.faults, Fault{Kind: k, Severity: s, Provider: m.Provider, InstanceType: m.InstanceType, Args: args})
+}
+
+func (v *verifier) price(o *Offer, p Price, k FaultKind, s Severity, args problem.Args) {
+	v.faults = append(v.faults, Fault{
+		Kind: k, Severity: s, Provider: o.Provider, InstanceType: o.InstanceType,
+		Region: o.Region, Zone: o.Zone, Mode: p.Mode, Args: args,
+	})
+}
+
+func (v *verifier) checkMachine(m *Machine) {
+	switch chip := m.Accelerator; {
+	case chip == nil:
+		v.machine(m, BadIdentity, IsError, problem.Args{"Missing": "model", "Count": m.Count})
+	case !chip.NominalGB.Known():
+		v.machine(m, BadIdentity, IsError, problem.Args{"Missing": "memory", "Accelerator": chip.Name, "Count": m.Count})
+	}
+	if m.Count <= 0 {
+		v.machine(m, PartAlone, IsError, nil)
+	}
+	if !v.sources[m.Source] {
+		v.machine(m, BadSource, IsError, problem.Args{"Source": m.Source})
+	}
+	if !m.TopologyKnown && m.Count > 1 {
+		v.machine(m, LooseTopology, IsFlag, problem.Args{"Topology": string(m.Topology)})
+	}
+}
+
+func (v *verifier) checkOffer(o *Offer) {
+	onDemand, hasOnDemand := o.Mode(OnDemand)
+	for i, p := range o.Prices {
+		if i > 0 && p.Mode == o.Prices[i-1].Mode {
+			v.price(o, p, Duplicate, IsError, nil)
+		}
+		if !v.sources[p.Source] {
+			v.price(o, p, BadSource, IsError, problem.Args{"Source": p.Source})
+		}
+		if p.AsOf < v.oldest {
+			v.price(o, p, Stale, IsFlag, problem.Args{"AsOf": p.AsOf})
+		}
+		v.checkRate(o, p)
+		if hasOnDemand && p.Hourly.Currency() == onDemand.Hourly.Currency() {
+			v.checkDiscount(o, p, onDemand.Hourly)
+		}
+	}
+}
+
+func (v *verifier) checkDiscount(o *Offer, p Price, onDemand money.Rate) {
+	args := problem.Args{"Price": p.Hourly.Decimal(), "OnDemand": onDemand.Decimal()}
+	switch {
+	case p.Mode == Spot && p.Hourly.Nanos() >= onDemand.Nanos():
+		v.price(o, p, SpotNotBelow, IsError, args)
+	case p.Mode == Spot && p.Hourly.Nanos()*10 == onDemand.Nanos():
+		v.price(o, p, SpotTenth, IsFlag, args)
+	case p.Mode.isCommitment() && p.Hourly.Nanos() > onDemand.Nanos():
+		v.price(o, p, ReservedAbove, IsError, args)
+	}
+}
+
+func (m BillingMode) isCommitment() bool { return m.Term() >= PrepaidMonthHourly.Term() }

@@ -1,0 +1,143 @@
+package catalog
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/rackrate/rackrate/internal/base/money"
+	"github.com/rackrate/rackrate/internal/base/problem"
+	"github.com/rackrate/rackrate/internal/facts/accelerator"
+)
+
+// scale is roughly what one US dollar buys of each currency that a catalog quotes, to within a fifth. It serves
+// only to tell a price from a hundred or seven hundred times that price; conversion has its own dated table.
+var scale = map[money.Currency]float64{
+	money.USD: 1, money.EUR: 0.9, "GBP": 0.8, money.CNY: 7.2, "JPY": 150, "INR": 85, "KRW": 1400, "SGD": 1.35, "CAD": 1.4, "AUD": 1.55, "HKD": 7.8,
+}
+
+// priceBand is what one chip an hour can plausibly cost in USD, host included, by the chip's memory. The floors lie
+// under auction and marketplace prices, the roofs over the dearest list price seen with the largest host; a
+// monthly price is 730 times and a price in cents 100 times too high, so both fall outside for all but odd cases.
+func priceBand(chip *accelerator.Accelerator) (low, high float64) {
+	gb, _ := chip.NominalGB.Get()
+	switch {
+	case gb <= 16:
+		return 0.01, 8
+	case gb <= 24:
+		return 0.02, 10
+	case gb <= 48:
+		return 0.04, 16
+	case gb <= 80:
+		return 0.1, 24
+	case gb <= 144:
+		return 0.2, 30
+	}
+	return 0.4, 90
+}
+
+func (v *verifier) checkRate(o *Offer, p Price) {
+	per, ok := scale[p.Hourly.Currency()]
+	switch {
+	case p.Hourly.Nanos() <= 0:
+		v.price(o, p, ZeroPrice, IsError, nil)
+		return
+	case !ok:
+		v.price(o, p, BadCurrency, IsError, problem.Args{"Currency": string(p.Hourly.Currency())})
+		return
+	case o.Accelerator == nil || o.Count <= 0:
+		return // reported with the machine
+	}
+	each := p.Hourly.Float() / per / o.Count
+	low, high := priceBand(o.Accelerator)
+	if o.Count < 1 {
+		low, high = low/2, high*2 // a share of a chip carries a whole host's minimum
+	}
+	if each >= low && each <= high {
+		return
+	}
+	args := problem.Args{"PerAccelerator": each, "Low": low, "High": high, "Looks": looksLike(each, low, high)}
+	v.price(o, p, BadUnits, IsError, args)
+}
+
+// looksLike names the slip that would bring a price back into its band.
+func looksLike(each, low, high float64) string {
+	fits := func(f float64) bool { return each*f >= low*2 && each*f <= high/2 }
+	switch {
+	case fits(1.0 / 100):
+		return "cents"
+	case fits(1.0 / 730):
+		return "monthly"
+	case fits(100):
+		return "hundredth"
+	case fits(730):
+		return "divided_by_730"
+	}
+	return "unknown"
+}
+
+// checkCounts compares machines of one place and chip whose hosts are alike and whose counts differ.
+func (v *verifier) checkCounts(offers []*Offer) {
+	var cells []countCell
+	for _, o := range offers {
+		if o.Accelerator == nil || o.Count <= 0 {
+			continue
+		}
+		for _, p := range o.Prices {
+			if p.Mode == OnDemand || p.Mode == Spot {
+				cells = append(cells, countCell{o, p})
+			}
+		}
+	}
+	slices.SortStableFunc(cells, compareCells)
+	for i := 1; i < len(cells); i++ {
+		if cells[i-1].group(cells[i]) != 0 {
+			continue
+		}
+		v.compareCounts(cells[i-1], cells[i])
+	}
+}
+
+type countCell struct {
+	o *Offer
+	p Price
+}
+
+// group orders cells by what may be compared: one provider, place, chip, mode, currency, day and kind of host.
+func (c countCell) group(d countCell) int {
+	return cmp.Or(strings.Compare(c.o.Provider, d.o.Provider), strings.Compare(c.o.Region, d.o.Region), strings.Compare(c.o.Zone, d.o.Zone),
+		strings.Compare(c.o.Accelerator.Name, d.o.Accelerator.Name), cmp.Compare(modeRank(c.p.Mode), modeRank(d.p.Mode)),
+		strings.Compare(string(c.p.Hourly.Currency()), string(d.p.Hourly.Currency())), strings.Compare(c.p.AsOf, d.p.AsOf),
+		cmp.Compare(hostClass(c.o.Machine), hostClass(d.o.Machine)))
+}
+
+func compareCells(c, d countCell) int {
+	return cmp.Or(c.group(d), cmp.Compare(c.o.Count, d.o.Count), cmp.Compare(c.p.Hourly.Nanos(), d.p.Hourly.Nanos()))
+}
+
+// hostClass is the CPUs per chip to the nearest power of two: a big host explains a big price for one chip.
+func hostClass(m *Machine) float64 {
+	cpu, ok := m.VCPU.Get()
+	if !ok || cpu <= 0 {
+		return -1
+	}
+	return math.Round(math.Log2(cpu / m.Count))
+}
+
+// maxFall is how much the price of a chip may fall from one size to the next before it is doubted.
+const maxFall = 0.40
+
+func (v *verifier) compareCounts(small, big countCell) {
+	if small.o.Count == big.o.Count {
+		return
+	}
+	a, b := small.p.Hourly.Float()/small.o.Count, big.p.Hourly.Float()/big.o.Count
+	args := problem.Args{"PerAccelerator": b, "Other": small.o.InstanceType, "OtherPerAccelerator": a}
+	switch {
+	case small.p.Hourly == big.p.Hourly:
+		v.price(big.o, big.p, SamePrice, IsFlag, args)
+	case b < a*(1-maxFall) && big.p.Mode == OnDemand: // spot prices of two sizes are two markets
+		v.price(big.o, big.p, FallingPrice, IsFlag, args)
+	}
+}

@@ -1,0 +1,119 @@
+package catalog
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/rackrate/rackrate/internal/base/unit"
+)
+
+// WriteMachines writes machines in the form Load reads, in the order given.
+func WriteMachines(w io.Writer, machines []*Machine) error {
+	return writeRows(w, machineColumns, len(machines), func(i int) []string {
+		m := machines[i]
+		return []string{
+			m.Provider, m.InstanceType, m.Accelerator.Name, FormatCount(m.Count),
+			figure(m.VCPU), size(m.RAM, unit.GiB), size(m.NVMe, unit.GB), string(m.Topology), yes(m.TopologyKnown),
+			figure(m.NetworkGbps), string(m.Network), answer(m.BareMetal), answer(m.MIG), answer(m.Confidential),
+			answer(m.GPUDirect), yes(m.Reservation), m.Source, m.AsOf, joinFlags(m.Flags),
+		}
+	})
+}
+
+// WritePrices writes the rows of one provider in the form Load reads, in the order given.
+func WritePrices(w io.Writer, rows []Row) error {
+	return writeRows(w, priceColumns, len(rows), func(i int) []string {
+		r, p := rows[i], rows[i].Price
+		if p.Mode == "" {
+			return []string{r.Region, r.Zone, r.InstanceType, "", "", "", "", "", "", ""}
+		}
+		return []string{
+			r.Region, r.Zone, r.InstanceType, string(p.Mode), p.Hourly.Decimal(), string(p.Hourly.Currency()),
+			p.AsOf, p.Source, string(p.Confidence), joinFlags(p.Flags),
+		}
+	})
+}
+
+// WriteSources writes sources in the form Load reads, in the order given.
+func WriteSources(w io.Writer, sources []Source) error {
+	return writeRows(w, sourceColumns, len(sources), func(i int) []string {
+		s := sources[i]
+		return []string{s.ID, s.Title, s.Reference, s.Date, s.Licence}
+	})
+}
+
+func writeRows(w io.Writer, columns string, n int, row func(int) []string) error {
+	var b strings.Builder
+	b.WriteString(columns)
+	for i := range n {
+		for j, f := range row(i) {
+			b.WriteByte("\n,"[min(j, 1)])
+			if strings.ContainsAny(f, "\r\n") {
+				return fmt.Errorf("catalog: a cell holds a line break: %q", f)
+			}
+			if strings.ContainsAny(f, `,"`) {
+				f = `"` + strings.ReplaceAll(f, `"`, `""`) + `"`
+			}
+			b.WriteString(f)
+		}
+	}
+	b.WriteByte('\n')
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// FormatCount prints a number of chips as the data files hold it: whole, or as an exact fraction.
+func FormatCount(c float64) string {
+	if c >= 1 || c <= 0 {
+		return strconv.FormatFloat(c, 'f', -1, 64)
+	}
+	for den := 2.0; den <= 64; den++ {
+		if num := math.Round(c * den); math.Abs(num/den-c) < 1e-9 {
+			return fmt.Sprintf("%.0f/%.0f", num, den)
+		}
+	}
+	return strconv.FormatFloat(c, 'f', -1, 64)
+}
+
+func figure(m unit.Maybe[float64]) string {
+	if v, ok := m.Get(); ok {
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return ""
+}
+
+func size(m unit.Maybe[unit.Bytes], of unit.Bytes) string {
+	if v, ok := m.Get(); ok {
+		return strconv.FormatFloat(float64(v)/float64(of), 'f', -1, 64)
+	}
+	return ""
+}
+
+func answer(m unit.Maybe[bool]) string {
+	if v, ok := m.Get(); ok {
+		return map[bool]string{true: "yes", false: "no"}[v]
+	}
+	return ""
+}
+
+// yes leaves the common answer empty, which keeps the files readable.
+func yes(v bool) string {
+	if v {
+		return "yes"
+	}
+	return ""
+}
+
+func joinFlags(flags []Flag) string {
+	var b strings.Builder
+	for i, f := range flags {
+		if i > 0 {
+			b.WriteByte(';')
+		}
+		b.WriteString(string(f))
+	}
+	return b.String()
+}
