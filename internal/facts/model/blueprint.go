@@ -2,7 +2,13 @@ package model
 
 import "github.com/rackrate/rackrate/internal/base/unit"
 
-// blueprint is a network reduced to what is counted: its layers one by one and what stands around them.
+// run is a number of like layers, not always neighbours.
+type run struct {
+	layerSpec
+	count int
+}
+
+// blueprint is a network reduced to what is counted: its layers and what stands around them.
 type blueprint struct {
 	family  string
 	class   Class
@@ -12,7 +18,8 @@ type blueprint struct {
 	vocab   int
 	context int
 	tied    bool
-	layers  []layerSpec
+	runs    []run
+	last    int // the run that the last layer belongs to
 
 	embedding int64 // input rows, learned positions, token types
 	head      int64 // nothing where it is the embedding again
@@ -25,38 +32,44 @@ type blueprint struct {
 	notes     []string // codes, such as architecture.assumed
 }
 
+// add appends n like layers.
+func (b *blueprint) add(l layerSpec, n int) {
+	for i := range b.runs {
+		if b.runs[i].layerSpec == l {
+			b.runs[i].count += n
+			b.last = i
+			return
+		}
+	}
+	b.last = len(b.runs)
+	b.runs = append(b.runs, run{l, n})
+}
+
 // model counts the blueprint.
 func (b *blueprint) model(name string) *Model {
 	m := &Model{
-		Name: name, Family: b.family, Class: b.class, Layers: len(b.layers), Hidden: b.hidden, Heads: b.heads,
+		Name: name, Family: b.family, Class: b.class, Hidden: b.hidden, Heads: b.heads,
 		Vocab: b.vocab, MaxContext: b.context, TieEmbeddings: b.tied, PerSample: b.perSample, NativeFormat: b.native,
 		Params: Params{Embedding: b.embedding, Head: b.head, Norm: b.norm, Other: b.other},
 	}
-	index := map[layerSpec]int{}
-	for _, l := range b.layers {
-		i, seen := index[l]
-		if !seen {
-			i = len(m.Stack)
-			index[l] = i
-			m.Stack = append(m.Stack, Layer{Attention: l.attn.exported(), Params: l.count(int64(b.hidden)), FFN: l.mlp.width, MoE: l.mlp.experts > 0})
+	for _, l := range b.runs {
+		layer := Layer{
+			Count: l.count, Attention: l.attn.exported(), Params: l.layerSpec.count(int64(b.hidden)), FFN: l.mlp.width, MoE: l.mlp.experts > 0,
 		}
-		m.Stack[i].Count++
-		if l.mlp.width > 0 {
-			m.FFN = l.mlp.width
-		}
-		if l.mlp.experts > 0 {
-			m.addMoE(l.mlp)
+		layer.Attention.Layers = l.count
+		m.Stack = append(m.Stack, layer)
+		m.Layers += l.count
+		m.addAttention(layer.Attention)
+		m.Params.add(layer.Params, int64(l.count))
+		m.FFN = max(m.FFN, l.mlp.width)
+		if layer.MoE {
+			m.addMoE(l.mlp, l.count)
 		}
 	}
-	for i := range m.Stack {
-		m.Stack[i].Attention.Layers = m.Stack[i].Count
-		m.addAttention(m.Stack[i].Attention)
-		m.Params.add(m.Stack[i].Params, int64(m.Stack[i].Count))
-	}
-	if b.mtp > 0 {
+	if b.mtp > 0 && len(m.Stack) > 0 {
 		// Each is a last layer more, a 2h x h projection of the two inputs and three norms (DeepSeek-V3 report, section 2.2).
 		h := int64(b.hidden)
-		m.MTP = int64(b.mtp) * (b.layers[len(b.layers)-1].count(h).Total + 2*h*h + 3*h)
+		m.MTP = int64(b.mtp) * (m.Stack[b.last].Params.Total + 2*h*h + 3*h)
 	}
 	outside := b.embedding + b.head + b.norm + b.other
 	m.Params.Total += outside
@@ -64,11 +77,11 @@ func (b *blueprint) model(name string) *Model {
 	return m
 }
 
-func (m *Model) addMoE(s mlpSpec) {
+func (m *Model) addMoE(s mlpSpec, layers int) {
 	if m.MoE == nil {
 		m.MoE = &MoE{Experts: s.experts, TopK: s.topK, Shared: s.shared, FFN: s.expertWidth, SharedFFN: s.sharedWidth}
 	}
-	m.MoE.Layers++
+	m.MoE.Layers += layers
 }
 
 // addAttention merges layers that attend alike and differ only in their feed-forward part.

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/rackrate/rackrate/internal/base/problem"
@@ -14,13 +15,14 @@ func ParseConfig(name string, data []byte) (*Model, error) {
 	if fault != nil {
 		return nil, problem.List{fault}
 	}
-	root, faults := parseJSON(name, text, 1)
-	if len(faults) > 0 {
+	root, faults, whole := parseJSON(name, text, 1)
+	if !whole {
 		return nil, faults
 	}
 	b, r := draw(name, root)
-	if len(r.faults) > 0 {
-		return nil, r.faults
+	if faults = append(faults, r.faults...); len(faults) > 0 {
+		slices.SortStableFunc(faults, func(a, b *problem.Error) int { return a.Line - b.Line })
+		return nil, faults
 	}
 	m := b.model(name)
 	m.Notes = strings.Join(b.notes, " ")
@@ -32,7 +34,7 @@ var textParts = []string{"text_config", "llm_config", "language_config"}
 
 // draw makes the blueprint of a configuration.
 func draw(file string, root node) (*blueprint, *reader) {
-	r := &reader{file: file, scopes: []node{root}, used: map[string]bool{}}
+	r := &reader{file: file, scopes: []node{root}}
 	if root.kind != objectNode {
 		r.fault("config.not_object", root.line, problem.Args{"Key": "", "Value": root.show()})
 		return nil, r

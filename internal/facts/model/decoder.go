@@ -42,6 +42,7 @@ func decoder(r *reader, s style) *blueprint {
 	d := &draft{style: s}
 	d.class, d.family = Decoder, s.family
 	d.depth = r.need("num_hidden_layers", maxLayers)
+	depthKnown := len(r.faults) == 0
 	d.hidden = r.need("hidden_size", maxHidden)
 	d.vocab = r.need("vocab_size", maxVocab)
 	d.context = r.or("max_position_embeddings", 0, maxTokens)
@@ -54,7 +55,7 @@ func decoder(r *reader, s style) *blueprint {
 		s.adjust(r, d)
 	}
 	d.checkHeads(r)
-	if len(r.faults) == 0 {
+	if depthKnown { // else every list with an entry a layer would be faulted for nothing
 		d.stack(r)
 	}
 	d.surround()
@@ -105,8 +106,7 @@ func (d *draft) checkHeads(r *reader) {
 func (d *draft) stack(r *reader) {
 	kinds, window := d.attentionKinds(r)
 	routes, expert := d.routing(r)
-	d.layers = make([]layerSpec, d.depth)
-	for i := range d.layers {
+	for i := range kinds {
 		l := d.layer
 		switch kinds[i] {
 		case SlidingWindow, ChunkedWindow:
@@ -122,7 +122,7 @@ func (d *draft) stack(r *reader) {
 			l.mlp = expert
 			l.mlp.bias = bias
 		}
-		d.layers[i] = l
+		d.add(l, 1)
 	}
 }
 

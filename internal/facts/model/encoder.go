@@ -13,14 +13,6 @@ func blockSpec(heads, head, ffn int) layerSpec {
 	}
 }
 
-func repeat(l layerSpec, n int) []layerSpec {
-	layers := make([]layerSpec, n)
-	for i := range layers {
-		layers[i] = l
-	}
-	return layers
-}
-
 // encoderKind says what surrounds BERT-like layers.
 type encoderKind struct {
 	family string
@@ -43,7 +35,7 @@ func encoder(r *reader, k encoderKind) *blueprint {
 		family: k.family, class: Encoder, hidden: h, heads: heads, vocab: r.need("vocab_size", maxVocab), tied: true,
 		context: r.or("max_position_embeddings", 512, maxTokens), ffn: r.need("intermediate_size", maxWidth),
 	}
-	b.layers = repeat(blockSpec(heads, max(1, h/heads), b.ffn), r.need("num_hidden_layers", maxLayers))
+	b.add(blockSpec(heads, max(1, h/heads), b.ffn), r.need("num_hidden_layers", maxLayers))
 	types := r.or("type_vocab_size", k.types, maxVocab)
 	b.embedding = int64(b.vocab+b.context+types) * int64(h)
 	b.norm = 2 * int64(h)
@@ -64,23 +56,24 @@ func vision(r *reader) *blueprint {
 		family: "vit", class: Vision, hidden: h, heads: heads, context: int(tokens), ffn: r.need("intermediate_size", maxWidth),
 	}
 	layer := blockSpec(heads, max(1, h/heads), b.ffn)
-	b.layers = repeat(layer, r.need("num_hidden_layers", maxLayers))
+	depth := r.need("num_hidden_layers", maxLayers)
+	b.add(layer, depth)
 	w := int64(h)
 	conv := affine(int64(r.or("num_channels", 3, 64))*int64(patch)*int64(patch), w, true)
 	b.embedding = (tokens + 1) * w
 	b.other = conv
 	b.head = affine(w, int64(r.or("num_labels", 1000, maxVocab)), true)
 	b.norm = 2 * w
-	work := b.encoderFLOP(layer, tokens) + 2*float64(conv)*float64(tokens-1) + 2*float64(b.head)
+	work := encoderFLOP(layer, depth, h, tokens) + 2*float64(conv)*float64(tokens-1) + 2*float64(b.head)
 	b.perSample = unit.Some(unit.FLOP(work))
 	return b
 }
 
 // encoderFLOP is one pass of like layers over so many tokens that all see each other.
-func (b *blueprint) encoderFLOP(l layerSpec, tokens int64) float64 {
-	p := l.count(int64(b.hidden))
+func encoderFLOP(l layerSpec, depth, hidden int, tokens int64) float64 {
+	p := l.count(int64(hidden))
 	n := float64(tokens)
-	return float64(len(b.layers)) * (2*n*float64(p.Attention+p.MLP) + 2*float64(l.attn.heads*(l.attn.qk+l.attn.v))*n*n)
+	return float64(depth) * (2*n*float64(p.Attention+p.MLP) + 2*float64(l.attn.heads*(l.attn.qk+l.attn.v))*n*n)
 }
 
 // whisper reads an encoder-decoder for speech. The decoder is what is counted by part, since its layers run for every
@@ -98,14 +91,13 @@ func whisper(r *reader) *blueprint {
 	enc.attn.kBias = false
 	dec := blockSpec(heads, max(1, h/heads), b.ffn)
 	dec.attn.kBias, dec.attn.bidirectional, dec.attn.cross, dec.norms = false, false, frames, 3
-	w, depth := int64(h), int64(r.need("encoder_layers", maxLayers))
+	w, depth := int64(h), r.need("encoder_layers", maxLayers)
 	conv1, conv2 := affine(3*int64(bins), w, true), affine(3*w, w, true)
-	b.other = int64(frames)*w + conv1 + conv2 + 2*w + depth*enc.count(w).Total
-	b.layers = repeat(enc, int(depth))
+	b.other = int64(frames)*w + conv1 + conv2 + 2*w + int64(depth)*enc.count(w).Total
 	// The first convolution runs over 10 ms frames, the second halves them.
-	work := b.encoderFLOP(enc, int64(frames)) + 2*float64(frames)*float64(2*conv1+conv2)
+	work := encoderFLOP(enc, depth, h, int64(frames)) + 2*float64(frames)*float64(2*conv1+conv2)
 	b.perSample = unit.Some(unit.FLOP(work))
-	b.layers = repeat(dec, r.need("num_hidden_layers", maxLayers))
+	b.add(dec, r.need("num_hidden_layers", maxLayers))
 	b.embedding = int64(b.vocab+b.context) * w
 	b.norm = 2 * w
 	return b
@@ -130,7 +122,7 @@ func stateSpace(r *reader, second bool) *blueprint {
 		s.rank = r.or("time_step_rank", (h+15)/16, maxWidth)
 	}
 	l := layerSpec{attn: attnSpec{kind: LinearAttention, linear: s}, norms: 1, normParams: 1}
-	b.layers = repeat(l, r.need("num_hidden_layers", maxLayers))
+	b.add(l, r.need("num_hidden_layers", maxLayers))
 	b.embedding, b.norm = int64(b.vocab)*int64(h), int64(h)
 	if !b.tied {
 		b.head = b.embedding

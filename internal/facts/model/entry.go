@@ -20,7 +20,7 @@ type entry struct {
 var entryKeys = []string{"name", "hf", "aliases", "published", "source", "as_of", "confidence", "notes", "config", "stated"}
 
 func readEntry(root node) (*entry, problem.List) {
-	r := &reader{file: modelsFile, scopes: []node{root}, used: map[string]bool{}}
+	r := &reader{file: modelsFile, scopes: []node{root}}
 	if root.kind != objectNode {
 		r.fault("config.not_object", root.line, nil)
 		return nil, r.faults
@@ -79,7 +79,7 @@ func readProvenance(r *reader, m *Model) {
 // row holds nothing else.
 func unread(config node, r *reader) (bad problem.List) {
 	for i, key := range config.keys {
-		if !r.used[key] {
+		if config.vals[i].kind != nullNode && !slices.Contains(r.used, key) {
 			bad = append(bad, problem.New(problem.Internal, "data.unknown_key", problem.Args{"Key": key}).At(modelsFile, config.vals[i].line))
 		}
 	}
@@ -114,7 +114,7 @@ func (r *reader) giga(key string) unit.Maybe[unit.FLOP] {
 
 // readStated reads a network whose figures are taken from its source. Its parameters are Other: they are not told apart.
 func readStated(name string, n node, outer *reader) *Model {
-	r := &reader{file: modelsFile, scopes: []node{n}, used: map[string]bool{}}
+	r := &reader{file: modelsFile, scopes: []node{n}}
 	m := &Model{Name: name, Family: r.str("family"), Class: Class(r.str("class")), NativeFormat: dtypes[r.str("torch_dtype")]}
 	m.Layers, m.Hidden = r.or("layers", 0, maxLayers), r.or("hidden", 0, maxHidden)
 	m.Heads = r.or("heads", 0, maxHeads)

@@ -45,7 +45,7 @@ func LoadFormats(fsys fs.FS) (*Formats, error) {
 	for i, row := range rows[1:] {
 		info, err := formatRow(row)
 		for _, name := range append(strings.Fields(row[6]), row[0]) {
-			if _, taken := f.byName[foldName(name)]; taken {
+			if row, taken := f.byName[foldName(name)]; taken && row != len(f.rows) {
 				err = fmt.Errorf("name %s is taken", name)
 			}
 			f.byName[foldName(name)] = len(f.rows)

@@ -2,6 +2,7 @@ package model
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -61,15 +62,16 @@ type parser struct {
 	broken bool
 }
 
-// parseJSON reads one value and nothing after it. Line counts from the given first line.
-func parseJSON(file, text string, firstLine int) (node, problem.List) {
+// parseJSON reads one value and nothing after it, counting lines from the given first one. The value is whole
+// unless the syntax broke; the faults may then still name duplicate keys.
+func parseJSON(file, text string, firstLine int) (n node, faults problem.List, whole bool) {
 	p := &parser{file: file, text: text, line: firstLine}
-	n := p.value()
+	n = p.value()
 	p.space()
 	if !p.broken && p.pos < len(p.text) {
 		p.fail("config.not_json", problem.Args{"Near": p.near()})
 	}
-	return n, p.faults
+	return n, p.faults, !p.broken
 }
 
 // decodeText checks the size and encoding of a file from outside.
@@ -172,7 +174,7 @@ func (p *parser) members(n *node) {
 	if n.kind == objectNode {
 		closing = "}"
 	}
-	seen := map[string]bool{}
+	var seen map[string]bool // made for a large object only: a configuration's few keys are found faster one by one
 	for first := true; !p.broken; first = false {
 		p.space()
 		if first && p.take(closing) {
@@ -184,11 +186,13 @@ func (p *parser) members(n *node) {
 				p.fail("config.not_json", problem.Args{"Near": p.near()})
 				return
 			}
-			if seen[key] {
+			if seen[key] || seen == nil && slices.Contains(n.keys, key) {
 				p.faults = append(p.faults, problem.New(problem.Input, "config.duplicate_key", problem.Args{"Key": key}).At(p.file, line))
 			}
-			seen[key] = true
 			n.keys = append(n.keys, key)
+			if seen = remember(seen, n.keys); p.broken {
+				return
+			}
 		}
 		n.vals = append(n.vals, p.value())
 		p.space()
@@ -199,6 +203,22 @@ func (p *parser) members(n *node) {
 			p.fail("config.not_json", problem.Args{"Near": p.near()})
 		}
 	}
+}
+
+// remember keeps a set of an object's keys once there are many.
+func remember(seen map[string]bool, keys []string) map[string]bool {
+	const many = 64
+	if len(keys) < many {
+		return nil
+	}
+	if seen == nil {
+		seen = make(map[string]bool, 2*many)
+		for _, k := range keys {
+			seen[k] = true
+		}
+	}
+	seen[keys[len(keys)-1]] = true
+	return seen
 }
 
 func (p *parser) str() string {

@@ -73,10 +73,7 @@ func (d *draft) routing(r *reader) ([]bool, mlpSpec) {
 	if m.experts, _ = r.integer("num_local_experts", 0, maxExperts); m.experts < 2 {
 		return routes, m
 	}
-	m.topK = r.need("num_experts_per_tok", maxExperts)
-	if m.topK > m.experts {
-		r.fault("config.out_of_range", r.line(), problem.Args{"Key": "num_experts_per_tok", "Value": strconv.Itoa(m.topK), "Min": 1, "Max": m.experts})
-	}
+	m.topK = r.need("num_experts_per_tok", m.experts)
 	m.expertWidth = r.or("moe_intermediate_size", m.width, maxWidth)
 	if m.expertWidth == 0 {
 		r.fault("config.missing", r.line(), problem.Args{"Key": "moe_intermediate_size"})

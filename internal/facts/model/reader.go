@@ -43,19 +43,19 @@ type reader struct {
 	// scopes are looked through in order: the text part of a multimodal file, then the file itself.
 	scopes   []node
 	defaults map[string]int // what the family's own code assumes for an absent key
-	used     map[string]bool
+	used     []string       // the keys found, as written
 	faults   problem.List
 }
 
 func (r *reader) find(key string) (node, string, bool) {
 	for _, scope := range r.scopes {
-		r.used[key] = true
 		if n, ok := scope.get(key); ok {
+			r.used = append(r.used, key)
 			return n, key, true
 		}
 		for _, other := range synonyms[key] {
 			if n, ok := scope.get(other); ok {
-				r.used[other] = true
+				r.used = append(r.used, other)
 				return n, other, true
 			}
 		}
@@ -127,10 +127,10 @@ func (r *reader) str(key string) string {
 	return n.text
 }
 
-// list reads an array with one entry for each layer.
+// list reads an array with one entry for each layer. Llama 4 writes an empty one for the default.
 func (r *reader) list(key string, layers int) []node {
 	n, name, ok := r.find(key)
-	if !ok {
+	if !ok || n.kind == arrayNode && len(n.vals) == 0 {
 		return nil
 	}
 	if n.kind != arrayNode || len(n.vals) != layers {
@@ -150,7 +150,7 @@ func (r *reader) inner(key string) *reader {
 	if !ok {
 		return nil
 	}
-	return &reader{file: r.file, scopes: []node{n}, used: map[string]bool{}}
+	return &reader{file: r.file, scopes: []node{n}}
 }
 
 // show is a value short enough for a message.

@@ -31,12 +31,13 @@ func Load(fsys fs.FS) (*Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading models: %w", err)
 	}
-	t := &Table{byName: map[string]*Model{}, pointless: map[string]*Model{}}
+	const names = 1024 // about what the file holds, to spare the maps their growth
+	t := &Table{byName: make(map[string]*Model, names), pointless: make(map[string]*Model, names)}
 	var faults problem.List
 	line := 0
 	for row := range strings.Lines(string(text)) {
 		line++
-		root, bad := parseJSON(modelsFile, row, line)
+		root, bad, _ := parseJSON(modelsFile, row, line)
 		if len(bad) == 0 {
 			var e *entry
 			if e, bad = readEntry(root); len(bad) == 0 {
@@ -90,9 +91,11 @@ func (t *Table) All() []*Model { return t.models }
 // Get finds a model by any usual way to write its name: case and punctuation aside, with or without its maker or hub
 // organisation, an -instruct or -chat or a month, or a quantization, which then is the NativeFormat of a copy.
 func (t *Table) Get(name string) (*Model, error) {
-	words := splitName(name)
-	if m := t.find(words); m != nil {
-		return m, nil
+	words := splitName(hubName(name))
+	for _, written := range [][]string{splitName(name), words} { // vit-b/16, then organisation/name
+		if m := t.find(written); m != nil {
+			return m, nil
+		}
 	}
 	var format Format
 	var core []string
@@ -151,18 +154,18 @@ func isTuning(word string) bool {
 	return len(word) == 4 && strings.Trim(word, "0123456789") == ""
 }
 
-// splitName cuts a name into folded words, the hub organisation left out. A point is part of a word only between
+// splitName cuts a name into folded words. A point is part of a word only between
 // digits: it tells opt-1.3b from opt-13b.
 func splitName(name string) []string {
 	if len(name) > 200 {
 		return nil
 	}
-	s := strings.ToLower(hubName(strings.TrimSpace(name)))
+	s := strings.ToLower(name)
 	digit := func(i int) bool { return i >= 0 && i < len(s) && s[i] >= '0' && s[i] <= '9' }
 	var words []string
 	start := 0
 	for i := 0; i <= len(s); i++ {
-		if i < len(s) && !strings.ContainsRune("-_ :()@,", rune(s[i])) && (s[i] != '.' || digit(i-1) && digit(i+1)) {
+		if i < len(s) && !strings.ContainsRune("-_ /:()@,", rune(s[i])) && (s[i] != '.' || digit(i-1) && digit(i+1)) {
 			continue
 		}
 		if i > start {
