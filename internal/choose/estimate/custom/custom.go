@@ -88,7 +88,7 @@ func (j *job) Best(g estimate.Group) (estimate.Estimate, *estimate.Refusal, int)
 	}
 	total := times.Compute + times.Memory + times.Link + times.Network + times.Input
 	e.Speed.Value = j.work.Rate / total * gain(j.work.Scaling, j.on.Count, n)
-	e.Load = scale.Load(e.Bottleneck)
+	e.Load = e.Bottleneck.Power()
 	interval, carried := j.curves.Interval(kind, e.Speed.Like), 0
 	if n != j.on.Count {
 		carried |= otherCount

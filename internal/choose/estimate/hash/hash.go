@@ -92,7 +92,7 @@ func (j *job) Best(g estimate.Group) (estimate.Estimate, *estimate.Refusal, int)
 		return estimate.Estimate{Memory: memory}, refusal, 1
 	}
 	e.Speed.Value *= float64(g.Accelerators())
-	e.Load = scale.Load(e.Bottleneck)
+	e.Load = e.Bottleneck.Power()
 	scale.Finish(&e, j.curves.Interval(kind, e.Speed.Like), j.keyspace, 1)
 	return e, nil, 1
 }

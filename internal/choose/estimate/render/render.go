@@ -101,10 +101,11 @@ func (j *job) Best(g estimate.Group) (estimate.Estimate, *estimate.Refusal, int)
 		interval = j.curves.Interval(kind, estimate.LikeKind)
 	}
 	e.Bottleneck = times.Fractions()
-	e.Load = scale.Load(e.Bottleneck)
+	e.Load = e.Bottleneck.Power()
 	// Several devices that were measured together shared the frame, as they would share many.
 	perFrame := j.work.SecondsPerFrame * float64(j.on.Count) * (times.Compute + times.Memory)
-	e.Speed.Value = 3600 / perFrame * float64(g.Accelerators())
+	active := min(float64(g.Accelerators()), max(1, j.work.Frames)) // an accelerator without a frame idles
+	e.Speed.Value = 3600 / perFrame * active
 	scale.Finish(&e, interval, j.work.Frames, 3600)
 	return e, nil, 1
 }

@@ -49,23 +49,9 @@ func Embedded[T any](name string) func() *T {
 type constants struct {
 	AsOf   string            `yaml:"as_of"`
 	Repeat estimate.Interval `yaml:"repeat"`
-	Load   struct {
-		Compute float64 `yaml:"compute"`
-		Memory  float64 `yaml:"memory"`
-		Link    float64 `yaml:"link"`
-		Host    float64 `yaml:"host"`
-		Source  string  `yaml:"source"`
-	} `yaml:"load"`
 }
 
 var embedded = Embedded[constants]("efficiency/scale.yaml")
-
-// Load is the mean share of a chip's power range under a bottleneck.
-func Load(s estimate.Shares) float64 {
-	l := &embedded().Load
-	waiting := s.Bubble + s.Input + s.Overhead
-	return s.Compute*l.Compute + s.Memory*l.Memory + (s.Link+s.Network)*l.Link + waiting*l.Host
-}
 
 // Repeat is the interval of a device that runs again what was measured on it.
 func Repeat() estimate.Interval { return embedded().Repeat }

@@ -1,0 +1,154 @@
+package simulate
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/rackrate/rackrate/internal/base/unit"
+	"github.com/rackrate/rackrate/internal/choose/estimate"
+	"github.com/rackrate/rackrate/internal/choose/estimate/scale/scaletest"
+	"github.com/rackrate/rackrate/internal/choose/workload"
+	"github.com/rackrate/rackrate/internal/facts/accelerator"
+)
+
+func counted(s *workload.Simulation) {}
+
+func timed(s *workload.Simulation) {
+	s.FLOPStep, s.ByteStep, s.HaloBytes = 0, 0, 0
+	s.MeasuredIsBound, s.SecondsPerStep, s.On = true, 0.5, workload.Reference{Device: scaletest.Chip("A"), Count: 2}
+	s.Bound = workload.Mix{Compute: 0.2, Memory: 0.5, Link: 0.2, Host: 0.1}
+}
+
+func prepare(t interface{ Fatal(...any) }, mutate ...func(*workload.Simulation)) estimate.Job {
+	s := &workload.Simulation{Steps: 1000, Precision: accelerator.FP64, FLOPStep: 1e12, ByteStep: 7e11, Memory: 40 * unit.GiB, HaloBytes: 1e9}
+	for _, m := range mutate {
+		m(s)
+	}
+	j, err := New(&workload.Workload{Kind: workload.Simulate, Sim: s}, estimate.EmbeddedCurves())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// 1e12 FLOP at 0.6 of 5 TFLOP/s take 1/3 s; 7e11 bytes at the default 0.7 of 1 TB/s take 1 s, which is longer.
+func TestRoofline(t *testing.T) {
+	e := scaletest.Best(t, prepare(t), scaletest.Group(scaletest.Chip("A"), 1, 1))
+	if !scaletest.Near(e.Speed.Value, 1) || e.Bottleneck.Memory != 1 || e.Speed.Like != estimate.LikeNone || !scaletest.Near(e.MFU, 0.2) {
+		t.Errorf("%+v %+v MFU %v", e.Speed, e.Bottleneck, e.MFU)
+	}
+	if !scaletest.Near(e.Hours.Seconds(), 1000) || e.Notes[0].Code != noteVector {
+		t.Errorf("%v s %v", e.Hours.Seconds(), e.Notes)
+	}
+	e = scaletest.Best(t, prepare(t, func(s *workload.Simulation) { s.FLOPStep = 6e12 }), scaletest.Group(scaletest.Chip("A"), 1, 1))
+	if !scaletest.Near(e.Speed.Value, 0.5) || e.Bottleneck.Compute != 1 {
+		t.Errorf("%+v %+v", e.Speed, e.Bottleneck)
+	}
+}
+
+// Two parts halve the second and send 5e8 bytes each over 0.6 of 200 GB/s with a hop of 6 us.
+func TestHalo(t *testing.T) {
+	e := scaletest.Best(t, prepare(t), scaletest.Group(scaletest.Chip("A"), 2, 1))
+	if want := 0.5 + 5e8/120e9 + 6e-6; !scaletest.Near(1/e.Speed.Value, want) {
+		t.Errorf("a step takes %v s, want %v", 1/e.Speed.Value, want)
+	}
+	// Two machines of one send the same over 0.85 of 50 GB/s with a hop of 12 us.
+	e = scaletest.Best(t, prepare(t), scaletest.Group(scaletest.Chip("A"), 1, 2))
+	if want := 0.5 + 5e8/42.5e9 + 12e-6; !scaletest.Near(1/e.Speed.Value, want) || e.Bottleneck.Link != 0 || e.Bottleneck.Network == 0 {
+		t.Errorf("a step takes %v s, want %v: %+v", 1/e.Speed.Value, want, e.Bottleneck)
+	}
+}
+
+func TestCut(t *testing.T) {
+	for n, want := range map[int]cut{
+		1: {1, 0, 0}, 2: {2, 1, 1}, 3: {3, 2, 2}, 4: {4, 2, 1}, 8: {8, 3, 0.75}, 27: {27, 6, 2. / 3}, 64: {64, 6, 0.375},
+	} {
+		if got := divide(n); got.parts != want.parts || got.faces != want.faces || !scaletest.Near(got.area, want.area) {
+			t.Errorf("%d parts: %+v, want %+v", n, got, want)
+		}
+	}
+	if got, want := divide(32768).area, 6*math.Pow(32768, -2.0/3); !scaletest.Near(got, want) {
+		t.Errorf("many parts: %v, want %v", got, want)
+	}
+}
+
+func TestTheMeasuredDevicesKeepTheirTime(t *testing.T) {
+	e := scaletest.Best(t, prepare(t, timed), scaletest.Group(scaletest.Chip("A"), 2, 1))
+	if e.Speed.Value != 2 || e.Speed.Basis != estimate.Measured || e.Speed.Like != estimate.LikeChip {
+		t.Errorf("%+v", e.Speed)
+	}
+}
+
+// Twice of everything halves compute, memory and link, not the host: 0.5 x (0.1 + 0.25 + 0.1 + 0.1).
+func TestAnotherDevice(t *testing.T) {
+	e := scaletest.Best(t, prepare(t, timed), scaletest.Group(scaletest.Twice("B"), 2, 1))
+	if !scaletest.Near(1/e.Speed.Value, 0.275) || e.Notes[0].Code != noteScaled || e.Notes[1].Code != noteNoHalo {
+		t.Errorf("%v %v", 1/e.Speed.Value, e.Notes)
+	}
+	// One device has no one to talk to, and twice the work of each of two: 0.5 x (0.2 + 0.5 + 0.1).
+	e = scaletest.Best(t, prepare(t, timed), scaletest.Group(scaletest.Twice("B"), 1, 1))
+	if !scaletest.Near(1/e.Speed.Value, 0.4) {
+		t.Errorf("%v", 1/e.Speed.Value)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	group := func(change func(*accelerator.Accelerator)) estimate.Group {
+		a := scaletest.Twice("B")
+		change(a)
+		return scaletest.Group(a, 2, 1)
+	}
+	noNet := scaletest.Group(scaletest.Chip("A"), 1, 2)
+	noNet.NetworkGbps = unit.None[float64]()
+	for _, c := range []struct {
+		name   string
+		change func(*workload.Simulation)
+		group  estimate.Group
+		want   estimate.Reason
+	}{
+		{"fp64 unknown", counted, group(func(a *accelerator.Accelerator) { a.Peak[accelerator.FP64] = unit.None[unit.FLOPS]() }), estimate.NoRate},
+		{"fp64 tensor does not stand in", counted, group(func(a *accelerator.Accelerator) { a.Peak[accelerator.FP64] = unit.Some[unit.FLOPS](0) }), estimate.NoPrecision},
+		{"bandwidth unknown", counted, group(func(a *accelerator.Accelerator) { a.Bandwidth = unit.None[unit.BytesPerSec]() }), estimate.NoRate},
+		{"link unknown", counted, group(func(a *accelerator.Accelerator) { a.LinkBidir = unit.None[unit.BytesPerSec]() }), estimate.NoRate},
+		{"memory unknown", counted, group(func(a *accelerator.Accelerator) { a.NominalGB = unit.None[float64]() }), estimate.NoMemoryFact},
+		{"memory", func(s *workload.Simulation) { s.Memory = 130 * unit.GiB }, group(func(*accelerator.Accelerator) {}), estimate.NoMemory},
+		{"memory of halves", func(s *workload.Simulation) { s.Memory = 110 * unit.GiB }, group(func(*accelerator.Accelerator) {}), ""},
+		{"network unknown", counted, noNet, estimate.NoNetworkFact},
+		{"no halo, no network", func(s *workload.Simulation) { s.HaloBytes = 0 }, noNet, ""},
+		{"measured, fp64 unknown", timed, group(func(a *accelerator.Accelerator) { a.Peak[accelerator.FP64] = unit.None[unit.FLOPS]() }), estimate.NoRate},
+		{"reference unknown", func(s *workload.Simulation) { timed(s); s.On.Device.Bandwidth = unit.None[unit.BytesPerSec]() }, group(func(*accelerator.Accelerator) {}), estimate.NoReference},
+	} {
+		if got := scaletest.Refused(prepare(t, c.change), c.group); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		perNode, nodes := rapid.IntRange(1, 8).Draw(t, "per node"), rapid.IntRange(1, 40).Draw(t, "nodes")
+		form := counted
+		if rapid.Bool().Draw(t, "measured") {
+			form = timed
+		}
+		flop := unit.FLOP(rapid.Float64Range(0, 1e14).Draw(t, "flop"))
+		best := func(steps float64) estimate.Estimate {
+			j := prepare(t, func(s *workload.Simulation) { s.Steps, s.FLOPStep = steps, flop }, form)
+			e, refusal, _ := j.Best(scaletest.Group(scaletest.Twice("B"), perNode, nodes))
+			if refusal != nil {
+				t.Fatalf("%+v", refusal)
+			}
+			scaletest.Check(t, e)
+			return e
+		}
+		if one, two := best(1000), best(2000); !scaletest.Near(2*float64(one.Hours), float64(two.Hours)) {
+			t.Errorf("twice the steps take %v for %v hours", two.Hours, one.Hours)
+		}
+	})
+}
+
+func BenchmarkBest(b *testing.B) {
+	scaletest.Bench(b, prepare(b), scaletest.Group(scaletest.Twice("B"), 8, 4))
+}
