@@ -40,9 +40,7 @@ func (s *search) build(f fold) Plan {
 	if kwh, ok := s.energy(o, c.place, est, machines, c.hours); ok {
 		p.Carbon.Energy = unit.Some(unit.KilowattHours(kwh))
 	}
-	if c.carbon >= 0 {
-		p.Carbon.Kg = unit.Some(unit.Kilograms(c.carbon))
-	}
+	p.Carbon.Kg = maybeKg(c.carbon)
 	for _, e := range f.also {
 		p.AlsoIn = append(p.AlsoIn, Elsewhere{e.offer.Region, e.offer.Zone, money.Micros(e.total, s.Currency)})
 	}

@@ -184,6 +184,10 @@ func (s *search) ways(o *catalog.Offer, p *place, est *estimate.Estimate, k int,
 			note(miss{reason: ByPriceAge, stage: stagePrice, have: float64(age), want: float64(most), quantity: "days", mode: pr.Mode, machines: k})
 			continue
 		}
+		if doubtful(pr) {
+			note(miss{reason: ByDoubt, stage: stagePrice, mode: pr.Mode, machines: k})
+			continue
+		}
 		hourly, ok := s.Exchange.Rate(pr.Hourly, s.Currency)
 		if !ok {
 			note(miss{reason: ByCurrency, stage: stagePrice, text: string(pr.Hourly.Currency()), quantity: "text", mode: pr.Mode, machines: k})
@@ -200,6 +204,12 @@ func (s *search) ways(o *catalog.Offer, p *place, est *estimate.Estimate, k int,
 	case !allowed:
 		note(miss{reason: ByBilling, stage: stagePrice, text: string(o.Prices[0].Mode), quantity: "text", machines: k})
 	}
+}
+
+// doubtful says that a price is flagged as no observation of the market: a spot price that is a fixed tenth of the list, or the
+// floor of an auction. Ranking one would let a guess win.
+func doubtful(p *catalog.Price) bool {
+	return slices.Contains(p.Flags, catalog.Flag(catalog.SpotTenth)) || slices.Contains(p.Flags, catalog.AuctionFloor)
 }
 
 // outcome works out time, money and carbon of a candidate and holds them against the limits; it keeps the candidate when all hold.

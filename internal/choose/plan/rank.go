@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/rackrate/rackrate/internal/base/money"
+	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/choose/workload"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
@@ -40,6 +42,47 @@ func (s *search) rank() []fold {
 		folds = append(folds, fold{best: c})
 	}
 	return folds
+}
+
+// plans ranks each machine and way of paying by its best number of machines, builds the first Top of them, and lists the other
+// numbers under it. The front is that of all numbers of machines together.
+func (s *search) plans(folded []fold) (plans []Plan, pareto []int, ranked int) {
+	front := paretoFront(folded)
+	type family struct {
+		provider, instanceType string
+		mode                   catalog.BillingMode
+	}
+	rankOf := map[family]int{}
+	for i, f := range folded {
+		c := f.best
+		key := family{c.offer.Provider, c.offer.InstanceType, c.offer.Prices[c.price].Mode}
+		if rank, seen := rankOf[key]; seen {
+			if rank <= len(plans) {
+				size := Size{int(c.machines), unit.Hours(c.hours), money.Micros(c.total, s.Currency), maybeKg(c.carbon), front[i]}
+				plans[rank-1].Sizes = append(plans[rank-1].Sizes, size)
+			}
+			continue
+		}
+		ranked++
+		rankOf[key] = ranked
+		if s.Top != 0 && ranked > s.Top {
+			continue
+		}
+		p := s.build(f)
+		p.Rank, p.OnFront = ranked, front[i]
+		if front[i] {
+			pareto = append(pareto, ranked)
+		}
+		plans = append(plans, p)
+	}
+	return plans, pareto, ranked
+}
+
+func maybeKg(kg float64) unit.Maybe[unit.Kilograms] {
+	if kg < 0 {
+		return unit.None[unit.Kilograms]()
+	}
+	return unit.Some(unit.Kilograms(kg))
 }
 
 // order compares candidates by preference; an unknown carbon figure comes after every known one, of equal plans the

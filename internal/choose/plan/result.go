@@ -24,9 +24,11 @@ type Result struct {
 	// FX is the day and source of the exchange rates; used only where a price was in another currency.
 	FXAsOf, FXSource string
 	Needs            Needs
-	Plans            []Plan // ranked, folded; rank 1 first; the first Input.Top of Folded
-	// Feasible counts the plans before folding, Folded after.
-	Feasible, Folded int
+	// Plans are ranked, rank 1 first: a machine and a way of paying each, in the number of machines that ranks highest.
+	// They are the first Input.Top of Ranked.
+	Plans []Plan
+	// Feasible counts every feasible offer, number of machines and way of paying; Ranked those of Plans before Top.
+	Feasible, Ranked int
 	// OffersFit is the offers that have a plan; with the counts of Rejected it sums to Searched.Offers.
 	OffersFit int
 	Rejected  []Rejection // most frequent first
@@ -87,7 +89,9 @@ type Plan struct {
 	Spot         *Spot // nil unless paid as spot
 	Warnings     []Warning
 	// AlsoIn lists the same machine, price mode and layout elsewhere, folded under this plan, cheapest first.
-	AlsoIn  []Elsewhere
+	AlsoIn []Elsewhere
+	// Sizes lists the same machine, paid the same way, in other numbers, best first.
+	Sizes   []Size
 	OnFront bool // on the Pareto front
 }
 
@@ -105,6 +109,15 @@ type Time struct {
 
 // Item is a kind of cost.
 type Item string
+
+// Size is the same plan on another number of machines.
+type Size struct {
+	Instances int
+	Hours     unit.Hours
+	Total     money.Amount
+	Kg        unit.Maybe[unit.Kilograms]
+	OnFront   bool
+}
 
 // The items of a plan's cost.
 const (
@@ -190,6 +203,7 @@ const (
 	ByBudget        Reason = "budget"
 	ByCarbon        Reason = "carbon"
 	ByCarbonUnknown Reason = "carbon-unknown"
+	ByDoubt         Reason = "price-doubtful"     // flagged as no observation: never ranked
 	BySpot          Reason = "spot-interruptions" // interrupted too often to get anywhere
 )
 

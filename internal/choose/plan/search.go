@@ -25,7 +25,7 @@ type Input struct {
 	Exchange  money.Exchange
 	Currency  money.Currency // of the result
 	Today     string         // ISO date, for the age of prices
-	Top       int            // plans built in full; 0 is all
+	Top       int            // machines and ways of paying to build in full; 0 is all
 }
 
 // Search finds every plan. It fails only on input it cannot work with; when nothing fits, the Result has no plans and says
@@ -204,19 +204,7 @@ func (s *search) result() *Result {
 		Searched: Searched{Offers: len(s.Offers), Candidates: s.candidates, Layouts: s.layouts},
 	}
 	r.Needs = needs(s.Workload, s.job, s.Curves)
-	folded := s.rank()
-	r.Folded = len(folded)
-	front := paretoFront(folded)
-	for i, f := range folded {
-		if front[i] {
-			r.Pareto = append(r.Pareto, i+1)
-		}
-		if s.Top == 0 || i < s.Top {
-			p := s.build(f)
-			p.Rank, p.OnFront = i+1, front[i]
-			r.Plans = append(r.Plans, p)
-		}
-	}
+	r.Plans, r.Pareto, r.Ranked = s.plans(s.rank())
 	for reason, t := range s.misses {
 		b := t.best
 		r.Rejected = append(r.Rejected, Rejection{reason, t.count, &NearMiss{t.offer, b.mode, b.machines, b.quantity, b.have, b.want, b.text, b.because}})

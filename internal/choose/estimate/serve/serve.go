@@ -134,7 +134,8 @@ func (j *job) Best(g estimate.Group) (estimate.Estimate, *estimate.Refusal, int)
 		if bad == nil {
 			return e, nil, looked
 		}
-		if refusal == nil || bad.Reason != estimate.NoLayout {
+		// What keeps a replica inside one machine says more than what keeps it from spanning several.
+		if refusal == nil || bad.Reason == estimate.NoMemory {
 			refusal = bad
 		}
 		if bad.Reason != estimate.NoMemory {

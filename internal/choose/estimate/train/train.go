@@ -7,6 +7,8 @@
 package train
 
 import (
+	"math"
+
 	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/estimate"
@@ -107,12 +109,15 @@ func shapeOf(w *workload.Workload) shape {
 	return s
 }
 
-// mlpActivation is the bytes a token and layer that the feed-forward keeps: gate, up and their product at 16
-// bit; of experts for the tokens routed to them, with their dispatched inputs.
+// mlpActivation is the bytes a token and layer that the feed-forward keeps at 16 bit: gate, up and their product of
+// a gated one, the activation's input and output of a plain one; of experts for the tokens routed to them, with their
+// dispatched inputs.
 func mlpActivation(m *model.Model) float64 {
 	L := float64(m.Layers)
 	if m.MoE == nil {
-		return 2 * 3 * float64(m.FFN)
+		// Matrices of a layer's feed-forward: three when gated, two when not; as many tensors are kept.
+		matrices := math.Round(float64(m.Params.MLP) / (L * float64(m.Hidden) * math.Max(1, float64(m.FFN))))
+		return 2 * matrices * float64(m.FFN)
 	}
 	e := m.MoE
 	moe := float64(e.Layers) / L
