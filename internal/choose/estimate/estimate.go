@@ -159,6 +159,7 @@ const (
 	NoLayout      Reason = "layout"          // no layout divides the model and batch over the group
 	NoNetworkFact Reason = "network-unknown" // work that crosses machines over a network of unknown speed
 	NoLatency     Reason = "latency"         // the SLO cannot be held at any load
+	NoTraining    Reason = "inference-only"  // the chip is made and supported for inference alone
 	NoRayTracing  Reason = "ray-tracing"
 	NoReference   Reason = "no-reference"  // nothing published or measured to scale from
 	NotDivisible  Reason = "not-divisible" // the work cannot be spread over so many accelerators

@@ -84,11 +84,13 @@ type Accelerator struct {
 	Compute      string // compute capability (9.0) or gfx target (gfx942); empty where unknown
 	MinToolkit   string // least CUDA or ROCm that drives it; empty where unknown
 	Stack        string // CUDA, ROCm, Neuron, JAX/XLA, CANN …
-	Announced    bool   // not yet to be rented
-	Confidence   Confidence
-	Source       string
-	AsOf         string // ISO date
-	Notes        string
+	// InferenceOnly chips have no software that trains on them (Inferentia, Ascend 310).
+	InferenceOnly bool
+	Announced     bool // not yet to be rented
+	Confidence    Confidence
+	Source        string
+	AsOf          string // ISO date
+	Notes         string
 }
 
 // Memory is the memory a program can see, to within about a per cent.

@@ -51,6 +51,7 @@ const (
 	colCompute
 	colMinToolkit
 	colStack
+	colInferenceOnly
 	colAnnounced
 	colNeeds
 	colConfidence
@@ -64,7 +65,7 @@ var columnNames = [numColumns]string{
 	"name", "aliases", "vendor", "arch", "kind", "form_factor", "year", "memory_gb", "memory_type", "bandwidth_gbs",
 	"fp64", "fp64_tensor", "fp32", "tf32", "bf16", "fp16", "fp8", "fp4", "int8", "int4",
 	"sparsity", "link", "link_gbs", "pcie_gen", "pcie_lanes", "tdp_w", "mig", "mig_max", "vgpu", "confidential", "ecc",
-	"rt_cores", "nvenc", "compute", "min_toolkit", "stack", "announced", "needs", "confidence", "source", "as_of", "notes",
+	"rt_cores", "nvenc", "compute", "min_toolkit", "stack", "inference_only", "announced", "needs", "confidence", "source", "as_of", "notes",
 }
 
 // row is a line of the file: a chip and how it may be written.
@@ -105,9 +106,10 @@ func (d *decoder) decode() row {
 		VGPU: d.yesNo(colVGPU), Confidential: d.yesNo(colConfidential), ECC: d.yesNo(colECC),
 		RTCores: d.whole(colRTCores, 0, 1000), NVENC: d.whole(colNVENC, 0, 16),
 		Compute: d.text(colCompute), MinToolkit: d.text(colMinToolkit), Stack: d.required(colStack),
-		Announced:  d.oneOf(colAnnounced, "yes", "no") == "yes",
-		Confidence: Confidence(d.oneOf(colConfidence, string(Verified), string(SingleSource), string(Unverified))),
-		Source:     d.required(colSource), AsOf: d.date(colAsOf), Notes: d.text(colNotes),
+		InferenceOnly: d.oneOf(colInferenceOnly, "yes", "no") == "yes",
+		Announced:     d.oneOf(colAnnounced, "yes", "no") == "yes",
+		Confidence:    Confidence(d.oneOf(colConfidence, string(Verified), string(SingleSource), string(Unverified))),
+		Source:        d.required(colSource), AsOf: d.date(colAsOf), Notes: d.text(colNotes),
 	}
 	for p := range a.Peak {
 		a.Peak[p] = quantity[unit.FLOPS](d.number(colFP64+column(p), 1e12))

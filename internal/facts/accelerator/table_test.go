@@ -154,7 +154,7 @@ func TestLoadReportsEveryFault(t *testing.T) {
 	}
 	want := []string{
 		"accelerators.csv:3: data.bad_cell Column=memory_gb Reason=number Value=0",
-		"accelerators.csv:4: data.bad_row Got=2 Want=42",
+		"accelerators.csv:4: data.bad_row Got=2 Want=43",
 		"accelerators.csv:5: data.bad_cell Column=fp32 Reason=number Value=1e3",
 		"accelerators.csv:6: data.bad_cell Column=kind Reason=unknown_value Value=xpu",
 		"accelerators.csv:7: data.bad_cell Column=mig_max Reason=contradiction Value=7",

@@ -168,7 +168,7 @@ func (j *job) base(g estimate.Group) (replica, *estimate.Refusal) {
 	}
 	r := replica{precision: p, curve: j.c.Chip(g.Chip), peak: float64(peak) * share, usable: usable}
 	r.rate = r.peak * r.curve.Share(p) * j.c.Serve.KernelShare
-	r.bandwidth = float64(bw) * share * r.curve.Bandwidth
+	r.bandwidth = float64(bw) * share * r.curve.Bandwidth * j.c.Serve.KernelShare
 	return r, nil
 }
 

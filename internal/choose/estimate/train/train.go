@@ -174,6 +174,9 @@ func statesOf(w *workload.Workload, f, base model.FormatInfo, sh shape) states {
 // precision is the format's own arithmetic, which the chip must have with a known rate: training does not fall back to
 // another range or width silently.
 func (j *job) precision(a *accelerator.Accelerator) (accelerator.Precision, unit.FLOPS, *estimate.Refusal) {
+	if a.InferenceOnly {
+		return 0, 0, &estimate.Refusal{Reason: estimate.NoTraining}
+	}
 	if p, r, ok := a.Best(j.format.Compute[:1]...); ok {
 		return p, r, nil
 	}
