@@ -36,7 +36,7 @@ var textParts = []string{"text_config", "llm_config", "language_config"}
 func draw(file string, root node) (*blueprint, *reader) {
 	r := &reader{file: file, scopes: []node{root}}
 	if root.kind != objectNode {
-		r.fault("config.not_object", root.line, problem.Args{"Key": "", "Value": root.show()})
+		r.fault("config.root_not_object", root.line, problem.Args{"Value": root.show()})
 		return nil, r
 	}
 	kind := r.str("model_type")
@@ -61,6 +61,9 @@ func draw(file string, root node) (*blueprint, *reader) {
 	}
 	if _, _, ok := r.find("vision_config"); ok {
 		b.notes = append(b.notes, "vision.uncounted")
+	}
+	if _, _, ok := r.find("index_n_heads"); ok { // DeepSeek-V3.2 picks what to attend to with a small network
+		b.notes = append(b.notes, "indexer.uncounted")
 	}
 	format, note := native(r)
 	b.native = format

@@ -187,13 +187,13 @@ func TestHostileBytes(t *testing.T) {
 		"bom":            {[]byte("\xef\xbb\xbf{}"), "config.encoding"},
 		"latin-1":        {[]byte("{\"a\":\"\xe9\"}"), "config.encoding"},
 		"17 MiB":         {bytes.Repeat([]byte(" "), 17<<20), "config.too_large"},
-		"many values":    {[]byte("[" + strings.Repeat("0,", 1<<20) + "0]"), "config.too_large"},
+		"many values":    {[]byte("[" + strings.Repeat("0,", 1<<20) + "0]"), "config.too_many_values"},
 		"unclosed":       {[]byte(`{"model_type": "lla`), "config.not_json"},
 		"bad escape":     {[]byte(`{"a": "\x"}`), "config.not_json"},
 		"leading zero":   {[]byte(`{"a": 01}`), "config.not_json"},
 		"NaN":            {[]byte(`{"a": NaN}`), "config.not_json"},
 		"two values":     {[]byte(`{} {}`), "config.not_json"},
-		"null":           {[]byte("null"), "config.not_object"},
+		"null":           {[]byte("null"), "config.root_not_object"},
 		"spaces":         {[]byte(" \n "), "config.empty"},
 	} {
 		t.Run(name, func(t *testing.T) {

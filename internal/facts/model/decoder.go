@@ -98,7 +98,7 @@ func (d *draft) checkHeads(r *reader) {
 		r.fault("config.heads_uneven", r.line(), problem.Args{"Heads": a.heads, "KVHeads": a.kvHeads})
 	}
 	if _, _, given := r.find("head_dim"); !given && r.defaults["head_dim"] == 0 && d.hidden%a.heads != 0 {
-		r.fault("config.heads_uneven", r.line(), problem.Args{"Heads": a.heads, "Hidden": d.hidden})
+		r.fault("config.hidden_uneven", r.line(), problem.Args{"Heads": a.heads, "Hidden": d.hidden})
 	}
 }
 

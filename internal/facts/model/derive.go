@@ -11,10 +11,17 @@ import (
 // positions and norms are not multiplied; the encoder of an encoder-decoder runs apart. Biases count with their matrices, below 0.1 %.
 func (m *Model) MatmulParams() float64 { return m.bodyParams() + m.HeadParams() }
 
-// bodyParams is MatmulParams without the head.
+// bodyParams is MatmulParams without the head. Cross-attention projects the encoder's keys and values once a
+// sequence and not for every token: that work is part of PerSample.
 func (m *Model) bodyParams() float64 {
 	p := m.Params
-	return float64(p.Attention+p.MLP+p.Router) + float64(p.Routed)*m.expertShare()
+	sum := float64(p.Attention+p.MLP+p.Router) + float64(p.Routed)*m.expertShare()
+	for _, a := range m.Attention {
+		if a.Cross > 0 {
+			sum -= float64(a.Layers) * float64(m.Hidden) * float64(a.KVHeads*(a.QKDim+a.VDim))
+		}
+	}
+	return sum
 }
 
 // expertShare is the share of routed experts a token uses.

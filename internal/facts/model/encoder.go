@@ -77,7 +77,7 @@ func encoderFLOP(l layerSpec, depth, hidden int, tokens int64) float64 {
 }
 
 // whisper reads an encoder-decoder for speech. The decoder is what is counted by part, since its layers run for every
-// token; the encoder is Other, and its pass over one 30 s window is PerSample.
+// token; the encoder is Other, and one 30 s window through it is PerSample.
 func whisper(r *reader) *blueprint {
 	h := r.need("hidden_size", maxHidden)
 	heads, encHeads := r.need("num_attention_heads", maxHeads), r.need("encoder_attention_heads", maxHeads)
@@ -94,10 +94,12 @@ func whisper(r *reader) *blueprint {
 	w, depth := int64(h), r.need("encoder_layers", maxLayers)
 	conv1, conv2 := affine(3*int64(bins), w, true), affine(3*w, w, true)
 	b.other = int64(frames)*w + conv1 + conv2 + 2*w + int64(depth)*enc.count(w).Total
-	// The first convolution runs over 10 ms frames, the second halves them.
-	work := encoderFLOP(enc, depth, h, int64(frames)) + 2*float64(frames)*float64(2*conv1+conv2)
+	layers := r.need("num_hidden_layers", maxLayers)
+	b.add(dec, layers)
+	// The first convolution runs over 10 ms frames and the second halves them; each decoder layer projects its
+	// cross-attention's keys and values from every frame.
+	work := encoderFLOP(enc, depth, h, int64(frames)) + 2*float64(frames)*float64(2*conv1+conv2+int64(layers)*2*w*w)
 	b.perSample = unit.Some(unit.FLOP(work))
-	b.add(dec, r.need("num_hidden_layers", maxLayers))
 	b.embedding = int64(b.vocab+b.context) * w
 	b.norm = 2 * w
 	return b

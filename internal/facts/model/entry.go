@@ -22,7 +22,7 @@ var entryKeys = []string{"name", "hf", "aliases", "published", "source", "as_of"
 func readEntry(root node) (*entry, problem.List) {
 	r := &reader{file: modelsFile, scopes: []node{root}}
 	if root.kind != objectNode {
-		r.fault("config.not_object", root.line, nil)
+		r.fault("config.root_not_object", root.line, problem.Args{"Value": root.show()})
 		return nil, r.faults
 	}
 	for _, key := range root.keys {
@@ -112,7 +112,8 @@ func (r *reader) giga(key string) unit.Maybe[unit.FLOP] {
 	return unit.Some(unit.FLOP(v * 1e9))
 }
 
-// readStated reads a network whose figures are taken from its source. Its parameters are Other: they are not told apart.
+// readStated reads a network whose figures are taken from its source. Its parameters are Other, since they are
+// not told apart; a generator's are its denoiser's, with text encoders and VAE in Diffusion.
 func readStated(name string, n node, outer *reader) *Model {
 	r := &reader{file: modelsFile, scopes: []node{n}}
 	m := &Model{Name: name, Family: r.str("family"), Class: Class(r.str("class")), NativeFormat: dtypes[r.str("torch_dtype")]}
@@ -124,9 +125,13 @@ func readStated(name string, n node, outer *reader) *Model {
 	switch m.Class {
 	case Vision:
 	case Generator:
+		decode, ok := r.giga("vae_gflop").Get()
+		if !ok {
+			r.fault("config.missing", n.line, problem.Args{"Key": "vae_gflop"})
+		}
 		m.Diffusion = &Diffusion{
 			Steps: r.need("steps", 1<<12), Guidance: r.need("guidance", 8), RefWidth: r.need("width", 1<<16), RefHeight: r.need("height", 1<<16),
-			TextEncoder: r.whole("text_encoder"), VAE: r.whole("vae"), VAEDecodeFLOP: r.giga("vae_gflop").Or(0),
+			TextEncoder: r.whole("text_encoder"), VAE: r.whole("vae"), VAEDecodeFLOP: decode,
 		}
 	default:
 		r.fault("config.out_of_range", n.line, problem.Args{"Key": "class", "Value": string(m.Class)})

@@ -141,7 +141,7 @@ func (p *parser) value() node {
 	p.space()
 	n := node{line: p.line}
 	if p.values++; p.values > maxConfigValues {
-		p.fail("config.too_large", problem.Args{"Limit": maxConfigValues})
+		p.fail("config.too_many_values", problem.Args{"Limit": maxConfigValues})
 		return n
 	}
 	switch {

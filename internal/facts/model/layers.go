@@ -71,6 +71,9 @@ func (d *draft) routing(r *reader) ([]bool, mlpSpec) {
 	routes := make([]bool, d.depth)
 	m := d.layer.mlp
 	if m.experts, _ = r.integer("num_local_experts", 0, maxExperts); m.experts < 2 {
+		if m.width == 0 && len(r.faults) == 0 {
+			r.fault("config.missing", r.line(), problem.Args{"Key": "intermediate_size"})
+		}
 		return routes, m
 	}
 	m.topK = r.need("num_experts_per_tok", m.experts)

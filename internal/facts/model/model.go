@@ -34,7 +34,7 @@ type Model struct {
 	Heads         int
 	FFN           int // dense feed-forward width; 0 where no layer has one
 	Vocab         int
-	MaxContext    int
+	MaxContext    int // 0 where a configuration does not say
 	TieEmbeddings bool
 
 	// Attention lists the kinds of attention layer with how many there are of each; the counts sum to Layers.
