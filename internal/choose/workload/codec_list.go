@@ -51,7 +51,9 @@ func joined[T any](item codec[[]T]) codec[[]T] {
 		one := item.schema(f)
 		return Object{{"anyOf", []any{
 			Object{{"type", "array"}, {"items", one}, {"minItems", 1}, {"uniqueItems", true}},
-			textSchema(f),
+			Object{{"type", []any{"number", "boolean"}}},
+			// Text with something between any two commas.
+			Object{{"type", "string"}, {"pattern", `^[^,]*[^,\s][^,]*(,[^,]*[^,\s][^,]*)*$`}},
 		}}}
 	}
 	return c
@@ -68,6 +70,9 @@ func unique[T comparable](list []T) []T {
 	return kept
 }
 
+// wideCommas are the commas that Chinese keyboards write.
+var wideCommas = strings.NewReplacer("，", ",", "、", ",")
+
 // items gives the nodes of a list and reports an empty list and items that come twice.
 func (r *reader) items(f *Field, n *yaml.Node) ([]*yaml.Node, bool) {
 	items, ok := n.Content, true
@@ -77,7 +82,7 @@ func (r *reader) items(f *Field, n *yaml.Node) ([]*yaml.Node, bool) {
 			return nil, false
 		}
 		items = nil
-		for piece := range strings.SplitSeq(s, ",") {
+		for piece := range strings.SplitSeq(wideCommas.Replace(s), ",") {
 			items = append(items, r.piece(n, strings.TrimSpace(piece)))
 		}
 	}

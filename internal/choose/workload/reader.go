@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -66,9 +67,15 @@ func (r *reader) add(e *problem.Error) *problem.Error {
 	return e
 }
 
-// list gives the faults in the order of the input, those of flags first.
+// list gives the faults in the order of the input, those of flags first and by name.
 func (r *reader) list() error {
-	slices.SortStableFunc(r.faults, func(a, b *problem.Error) int { return a.Line - b.Line })
+	flag := func(e *problem.Error) string {
+		name, _ := e.Args["Flag"].(string)
+		return name
+	}
+	slices.SortStableFunc(r.faults, func(a, b *problem.Error) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(flag(a), flag(b)))
+	})
 	if r.more > 0 {
 		last := r.faults[len(r.faults)-1]
 		e := problem.New(problem.Input, codeTooManyFault, problem.Args{"Count": r.more})
