@@ -84,9 +84,15 @@ var forms = []form{
 	{"runpod", "1x_A100-80GB_", "A100-PCIe-80GB", ""}, {"runpod", "2x_A100-80GB_", "A100-PCIe-80GB", ""},
 	{"runpod", "4x_A100-80GB_", "A100-PCIe-80GB", ""}, {"runpod", "8x_A100-80GB_", "A100-PCIe-80GB", ""},
 
+	// Vast's device names tell NVL parts apart (H100_NVL), so the bare name is taken for the other form.
+	{"vast", "1x-H200-", "H200-SXM-141GB", catalog.FormFactorAssumed}, {"vast", "2x-H200-", "H200-SXM-141GB", catalog.FormFactorAssumed},
+	{"vast", "4x-H200-", "H200-SXM-141GB", catalog.FormFactorAssumed}, {"vast", "8x-H200-", "H200-SXM-141GB", catalog.FormFactorAssumed},
+
 	{"digitalocean", "gpu-h100x", "H100-SXM-80GB", catalog.FormFactorAssumed},
 	{"paperspace", "H100", "H100-SXM-80GB", catalog.FormFactorAssumed},
 	{"verda", "1V100.", "V100-SXM2-16GB", catalog.FormFactorAssumed},
+	{"verda", "1A100.", "A100-SXM-80GB", catalog.FormFactorAssumed},
+	{"verda", "4A100.", "A100-SXM-80GB", catalog.FormFactorAssumed},
 }
 
 // identify finds the chip of a machine: by the provider's family first, else by what the source says.

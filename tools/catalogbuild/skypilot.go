@@ -79,10 +79,14 @@ var skyPilotFiles = []skyPilotSource{
 var vastName = regexp.MustCompile(`^\d+x-(.+)-\d+-\d+$`)
 
 // fixVast takes the device from the instance type, and the country from "Michigan, US, NA": states come and go with
-// single machines. Host figures are the search bounds that the feed was made with.
+// single machines. The memory is that of the node. Host figures are the search bounds that the feed was made with.
 func fixVast(r *catalog.SkyPilotRow) {
+	r.MiB /= r.Count.Or(1)
 	if m := vastName.FindStringSubmatch(r.InstanceType); m != nil {
 		r.Accelerator = strings.ReplaceAll(m[1], "_", "-")
+	}
+	if strings.Contains(r.InstanceType, "A100_") && r.MiB < 50_000 { // the feed gives both sizes one name
+		r.InstanceType = strings.Replace(r.InstanceType, "-32-", "_40GB-32-", 1)
 	}
 	if parts := strings.Split(r.Region, ", "); len(parts) == 3 {
 		r.Region = parts[1]
@@ -99,9 +103,10 @@ func fixIBM(r *catalog.SkyPilotRow) {
 // fixMithril keeps the one price as the auction's floor; the file has it as list price too.
 func fixMithril(r *catalog.SkyPilotRow) { r.Price = unit.None[money.Rate]() }
 
-// fixPrimeIntellect joins spot rows, which have types of their own, to their machines, and sets right the country
-// of Lambda's me-west-1, which is in Israel and not in Iceland.
+// fixPrimeIntellect joins spot rows, which have types of their own, to their machines, divides the memory, which is
+// multiplied by the count, and sets right the country of Lambda's me-west-1, which is in Israel and not in Iceland.
 func fixPrimeIntellect(r *catalog.SkyPilotRow) {
+	r.MiB /= r.Count.Or(1)
 	r.InstanceType = strings.TrimSuffix(r.InstanceType, "__SPOT")
 	if r.Zone == "me-west-1" && r.Region == "IS" {
 		r.Region = "IL"

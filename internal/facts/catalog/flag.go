@@ -12,7 +12,7 @@ const (
 	HostVaries          Flag = "host_varies"          // vCPU and RAM differ by place; the least is stated
 	HostDoubtful        Flag = "host_doubtful"        // RAM or vCPU is the seller's search bound, not the machine's
 	AvailabilityUnknown Flag = "availability_unknown" // the source lists every type everywhere
-	Aggregated          Flag = "aggregated"           // sold through a broker; the owner is in the instance type
+	Aggregated          Flag = "aggregated"           // sold through a broker, who does not own it
 	Marketplace         Flag = "marketplace"          // single machines of private owners, gone within minutes
 	InviteOnly          Flag = "invite_only"
 )

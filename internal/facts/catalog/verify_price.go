@@ -61,7 +61,8 @@ func (v *verifier) checkRate(o *Offer, p Price) {
 	v.price(o, p, BadUnits, IsError, args)
 }
 
-// looksLike names the slip that would bring a price back into its band.
+// looksLike names the slip that would bring a price back into its band. Where two would, the commoner is named:
+// cents before months, a second division by 730 before dollars taken for cents.
 func looksLike(each, low, high float64) string {
 	fits := func(f float64) bool { return each*f >= low*2 && each*f <= high/2 }
 	switch {
@@ -69,10 +70,10 @@ func looksLike(each, low, high float64) string {
 		return "cents"
 	case fits(1.0 / 730):
 		return "monthly"
-	case fits(100):
-		return "hundredth"
 	case fits(730):
 		return "divided_by_730"
+	case fits(100):
+		return "hundredth"
 	}
 	return "unknown"
 }
