@@ -249,6 +249,24 @@ func TestNoErrorsInEmbedded(t *testing.T) {
 	}
 }
 
+// A flag that the list lacks has no message.
+func TestEveryFlagIsListed(t *testing.T) {
+	known := catalog.Flags()
+	check := func(flags []catalog.Flag) {
+		for _, f := range flags {
+			if !slices.Contains(known, f) {
+				t.Errorf("flag %q is not listed", f)
+			}
+		}
+	}
+	for _, o := range embedded(t).Offers {
+		check(o.Flags)
+		for _, p := range o.Prices {
+			check(p.Flags)
+		}
+	}
+}
+
 func TestTopologyIsMarkedUnlessStated(t *testing.T) {
 	loose := []catalog.Flag{catalog.TopologyInferred, catalog.TopologyRecalled}
 	for _, m := range embedded(t).Machines {

@@ -28,3 +28,14 @@ const (
 	RegionUnconfirmed Flag = "region_unconfirmed" // the source names a group of regions, or none
 	CheapestSeller    Flag = "cheapest_seller"    // the least of a price comparison
 )
+
+// Flags lists every flag of a machine or price, for those who must have a message for each. A price may also carry
+// the kinds of fault that last: falling_price, same_price, spot_tenth.
+func Flags() []Flag {
+	return []Flag{
+		TopologyInferred, TopologyRecalled, NetworkRecalled, MIGRecalled, FormFactorAssumed, AcceleratorInferred,
+		SliceFromName, HostVaries, HostDoubtful, AvailabilityUnknown, Aggregated, Marketplace, InviteOnly,
+		DateUnknown, SpotComputed, ZoneMaximum, AuctionFloor, CurrencyAssumed, PerGPUQuote, RegionUnconfirmed,
+		CheapestSeller, Flag(FallingPrice), Flag(SamePrice), Flag(SpotTenth),
+	}
+}

@@ -50,13 +50,13 @@ const (
 )
 
 func distance(a, b *Offer) float64 {
-	chip := func(o *Offer) *accelerator.Accelerator { return o.Accelerator }
-	gbA, okA := chip(a).NominalGB.Get()
-	gbB, okB := chip(b).NominalGB.Get()
-	bwA, okC := chip(a).Bandwidth.Get()
-	bwB, okD := chip(b).Bandwidth.Get()
-	fA, okE := chip(a).Peak[accelerator.BF16].Get()
-	fB, okF := chip(b).Peak[accelerator.BF16].Get()
+	x, y := a.Accelerator, b.Accelerator
+	gbA, okA := x.NominalGB.Get()
+	gbB, okB := y.NominalGB.Get()
+	bwA, okC := x.Bandwidth.Get()
+	bwB, okD := y.Bandwidth.Get()
+	fA, okE := x.Peak[accelerator.BF16].Get()
+	fB, okF := y.Peak[accelerator.BF16].Get()
 	priceA, priceB := a.cheapest(), b.cheapest()
 	return weightMemory*doublings(gbA, gbB, okA && okB) + weightCount*doublings(a.Count, b.Count, true) +
 		weightBandwidth*doublings(float64(bwA), float64(bwB), okC && okD) +

@@ -172,7 +172,7 @@ func (f *skyPilotFile) add(rec []string, line int) {
 }
 
 func (f *skyPilotFile) fault(k FaultKind, instanceType string, line int, args problem.Args) {
-	f.faults = append(f.faults, Fault{Kind: k, Severity: IsError, InstanceType: instanceType, Line: line, Args: args})
+	f.faults = append(f.faults, Fault{Kind: k, Severity: k.Severity(), InstanceType: instanceType, Line: line, Args: args})
 }
 
 // known trims a cell and empties the words that programs print for nothing.

@@ -15,8 +15,8 @@ import (
 const FileSource = "file"
 
 // ParseSkyPilot reads a file in SkyPilot's format, with prices in US dollars as the format has it, into rows that
-// New takes, dated asOf. Rows without an accelerator are passed over, except a host part of a machine that has
-// some; rows that must not rank are left out and reported. name is the file's, for the error.
+// New takes, dated asOf. Rows without an accelerator are passed over, except the host part of a machine that has
+// some; rows that must not rank are left out and reported. name is the file's, for errors.
 func ParseSkyPilot(name string, r io.Reader, chips *accelerator.Table, provider, asOf string) ([]Row, []Fault, error) {
 	raw, faults, err := ReadSkyPilot(r, money.USD)
 	if err != nil {
@@ -31,9 +31,7 @@ func ParseSkyPilot(name string, r io.Reader, chips *accelerator.Table, provider,
 	}
 	faults = append(faults, p.faults...)
 	for i := range faults {
-		if faults[i].Provider == "" {
-			faults[i].Provider = provider
-		}
+		faults[i].Provider = provider
 	}
 	slices.SortStableFunc(faults, func(a, b Fault) int { return a.Line - b.Line })
 	return p.rows, faults, nil
@@ -65,10 +63,9 @@ type skyPilotParser struct {
 	faults         []Fault
 }
 
-func (p *skyPilotParser) fault(row SkyPilotRow, k FaultKind, s Severity, args problem.Args) {
+func (p *skyPilotParser) fault(row SkyPilotRow, k FaultKind, args problem.Args) {
 	p.faults = append(p.faults, Fault{
-		Kind: k, Severity: s, Provider: p.provider, InstanceType: row.InstanceType,
-		Region: row.Region, Zone: row.Zone, Line: row.Line, Args: args,
+		Kind: k, Severity: k.Severity(), InstanceType: row.InstanceType, Region: row.Region, Zone: row.Zone, Line: row.Line, Args: args,
 	})
 }
 
@@ -78,17 +75,17 @@ var partHosts = []string{"highgpu", "megagpu", "ultragpu", "edgegpu", "maxgpu"}
 func (p *skyPilotParser) add(row SkyPilotRow) {
 	if row.host {
 		if slices.ContainsFunc(partHosts, func(s string) bool { return strings.Contains(row.InstanceType, s) }) {
-			p.fault(row, PartAlone, IsError, problem.Args{"Part": "host"})
+			p.fault(row, PartAlone, problem.Args{"Part": "host"})
 		}
 		return
 	}
 	if row.InstanceType == "" {
-		p.fault(row, PartAlone, IsError, problem.Args{"Part": "accelerator", "Accelerator": row.Accelerator})
+		p.fault(row, PartAlone, problem.Args{"Part": "accelerator", "Accelerator": row.Accelerator})
 		return
 	}
 	count, counted := row.Count.Get()
 	if !counted {
-		p.fault(row, CountMissing, IsError, problem.Args{"Accelerator": row.Accelerator})
+		p.fault(row, CountMissing, problem.Args{"Accelerator": row.Accelerator})
 		return
 	}
 	chip := p.identify(row, count)
@@ -104,7 +101,7 @@ func (p *skyPilotParser) add(row SkyPilotRow) {
 		p.byType[row.InstanceType] = m
 	}
 	if m.Accelerator != chip || m.Count != count {
-		p.fault(row, BadIdentity, IsError, problem.Args{"Conflict": m.Accelerator.Name, "Accelerator": chip.Name, "Count": count})
+		p.fault(row, BadIdentity, problem.Args{"Conflict": m.Accelerator.Name, "Accelerator": chip.Name, "Count": count})
 		return
 	}
 	p.price(row, m)
@@ -123,16 +120,16 @@ func (p *skyPilotParser) identify(row SkyPilotRow, count float64) *accelerator.A
 	}
 	switch {
 	case len(missing) > 0 && row.Accelerator == "":
-		p.fault(row, BadIdentity, IsError, problem.Args{"Missing": strings.Join(missing, ","), "Count": count})
+		p.fault(row, BadIdentity, problem.Args{"Missing": strings.Join(missing, ","), "Count": count})
 		return nil
 	case !ok:
-		p.fault(row, BadIdentity, IsError, problem.Args{"Unknown": row.Accelerator, "Count": count})
+		p.fault(row, BadIdentity, problem.Args{"Unknown": row.Accelerator, "Count": count})
 		return nil
 	case id.Mismatch:
-		p.fault(row, BadMemory, IsError, problem.Args{"Accelerator": id.Chip.Name, "MiB": row.MiB})
+		p.fault(row, BadMemory, problem.Args{"Accelerator": id.Chip.Name, "MiB": row.MiB})
 		return nil
 	case id.WholeNode:
-		p.fault(row, BadMemory, IsFlag, problem.Args{"Accelerator": id.Chip.Name, "MiB": row.MiB, "Count": count})
+		p.fault(row, NodeMemory, problem.Args{"Accelerator": id.Chip.Name, "MiB": row.MiB, "Count": count})
 	}
 	return id.Chip
 }

@@ -17,6 +17,7 @@ type FaultKind string
 const (
 	BadIdentity   FaultKind = "identity"       // accelerators present, model or memory missing
 	BadMemory     FaultKind = "memory"         // stated memory does not fit the chip
+	NodeMemory    FaultKind = "node_memory"    // stated memory is that of all chips together
 	BadUnits      FaultKind = "units"          // price of one chip outside what its class can cost: monthly, cents, hourly / 730
 	ZeroPrice     FaultKind = "zero_price"     // zero, which is never a price
 	BadCurrency   FaultKind = "currency"       // not a currency we know the scale of
@@ -42,6 +43,25 @@ const (
 	IsError Severity = "error" // must not rank; the embedded catalog has none
 	IsFlag  Severity = "flag"  // may rank, with a warning
 )
+
+// FaultKinds lists every kind, for those who must have a message for each.
+func FaultKinds() []FaultKind {
+	return []FaultKind{
+		BadIdentity, BadMemory, NodeMemory, BadUnits, ZeroPrice, BadCurrency, BadSource, Duplicate, FallingPrice, SamePrice,
+		SpotNotBelow, SpotTenth, ReservedAbove, Stale, LooseTopology, PartAlone, BadRow, CountMissing,
+	}
+}
+
+// warnings are the kinds that a row may have and stay.
+var warnings = []FaultKind{NodeMemory, FallingPrice, SamePrice, SpotTenth, Stale, LooseTopology}
+
+// Severity is the same for every fault of a kind.
+func (k FaultKind) Severity() Severity {
+	if slices.Contains(warnings, k) {
+		return IsFlag
+	}
+	return IsError
+}
 
 // Fault is one finding about one row. Line is 0 where the row did not come from a file.
 type Fault struct {
@@ -70,7 +90,7 @@ func VerifyAged(c *Catalog, today string, maxDays int) []Fault {
 	}
 	for i, m := range c.Machines {
 		if i > 0 && compareMachines(m, c.Machines[i-1]) == 0 {
-			v.machine(m, Duplicate, IsError, nil)
+			v.machine(m, Duplicate, nil)
 		}
 		v.checkMachine(m)
 	}
@@ -101,13 +121,13 @@ type verifier struct {
 	oldest  string // prices before this day are stale
 }
 
-func (v *verifier) machine(m *Machine, k FaultKind, s Severity, args problem.Args) {
-	v.faults = append(v.faults, Fault{Kind: k, Severity: s, Provider: m.Provider, InstanceType: m.InstanceType, Args: args})
+func (v *verifier) machine(m *Machine, k FaultKind, args problem.Args) {
+	v.faults = append(v.faults, Fault{Kind: k, Severity: k.Severity(), Provider: m.Provider, InstanceType: m.InstanceType, Args: args})
 }
 
-func (v *verifier) price(o *Offer, p Price, k FaultKind, s Severity, args problem.Args) {
+func (v *verifier) price(o *Offer, p Price, k FaultKind, args problem.Args) {
 	v.faults = append(v.faults, Fault{
-		Kind: k, Severity: s, Provider: o.Provider, InstanceType: o.InstanceType,
+		Kind: k, Severity: k.Severity(), Provider: o.Provider, InstanceType: o.InstanceType,
 		Region: o.Region, Zone: o.Zone, Mode: p.Mode, Args: args,
 	})
 }
@@ -115,18 +135,18 @@ func (v *verifier) price(o *Offer, p Price, k FaultKind, s Severity, args proble
 func (v *verifier) checkMachine(m *Machine) {
 	switch chip := m.Accelerator; {
 	case chip == nil:
-		v.machine(m, BadIdentity, IsError, problem.Args{"Missing": "model", "Count": m.Count})
+		v.machine(m, BadIdentity, problem.Args{"Missing": "model", "Count": m.Count})
 	case !chip.NominalGB.Known():
-		v.machine(m, BadIdentity, IsError, problem.Args{"Missing": "memory", "Accelerator": chip.Name, "Count": m.Count})
+		v.machine(m, BadIdentity, problem.Args{"Missing": "memory", "Accelerator": chip.Name, "Count": m.Count})
 	}
 	if m.Count <= 0 {
-		v.machine(m, PartAlone, IsError, nil)
+		v.machine(m, PartAlone, nil)
 	}
 	if !v.sources[m.Source] {
-		v.machine(m, BadSource, IsError, problem.Args{"Source": m.Source})
+		v.machine(m, BadSource, problem.Args{"Source": m.Source})
 	}
 	if !m.TopologyKnown && m.Count > 1 {
-		v.machine(m, LooseTopology, IsFlag, problem.Args{"Topology": string(m.Topology)})
+		v.machine(m, LooseTopology, problem.Args{"Topology": string(m.Topology)})
 	}
 }
 
@@ -134,13 +154,13 @@ func (v *verifier) checkOffer(o *Offer) {
 	onDemand, hasOnDemand := o.Mode(OnDemand)
 	for i, p := range o.Prices {
 		if i > 0 && p.Mode == o.Prices[i-1].Mode {
-			v.price(o, p, Duplicate, IsError, nil)
+			v.price(o, p, Duplicate, nil)
 		}
 		if !v.sources[p.Source] {
-			v.price(o, p, BadSource, IsError, problem.Args{"Source": p.Source})
+			v.price(o, p, BadSource, problem.Args{"Source": p.Source})
 		}
 		if p.AsOf < v.oldest {
-			v.price(o, p, Stale, IsFlag, problem.Args{"AsOf": p.AsOf})
+			v.price(o, p, Stale, problem.Args{"AsOf": p.AsOf})
 		}
 		v.checkRate(o, p)
 		if hasOnDemand && p.Hourly.Currency() == onDemand.Hourly.Currency() {
@@ -153,11 +173,11 @@ func (v *verifier) checkDiscount(o *Offer, p Price, onDemand money.Rate) {
 	args := problem.Args{"Price": p.Hourly.Decimal(), "OnDemand": onDemand.Decimal()}
 	switch {
 	case p.Mode == Spot && p.Hourly.Nanos() >= onDemand.Nanos():
-		v.price(o, p, SpotNotBelow, IsError, args)
+		v.price(o, p, SpotNotBelow, args)
 	case p.Mode == Spot && p.Hourly.Nanos()*10 == onDemand.Nanos():
-		v.price(o, p, SpotTenth, IsFlag, args)
+		v.price(o, p, SpotTenth, args)
 	case p.Mode.isCommitment() && p.Hourly.Nanos() > onDemand.Nanos():
-		v.price(o, p, ReservedAbove, IsError, args)
+		v.price(o, p, ReservedAbove, args)
 	}
 }
 

@@ -41,10 +41,10 @@ func (v *verifier) checkRate(o *Offer, p Price) {
 	per, ok := scale[p.Hourly.Currency()]
 	switch {
 	case p.Hourly.Nanos() <= 0:
-		v.price(o, p, ZeroPrice, IsError, nil)
+		v.price(o, p, ZeroPrice, nil)
 		return
 	case !ok:
-		v.price(o, p, BadCurrency, IsError, problem.Args{"Currency": string(p.Hourly.Currency())})
+		v.price(o, p, BadCurrency, problem.Args{"Currency": string(p.Hourly.Currency())})
 		return
 	case o.Accelerator == nil || o.Count <= 0:
 		return // reported with the machine
@@ -58,7 +58,7 @@ func (v *verifier) checkRate(o *Offer, p Price) {
 		return
 	}
 	args := problem.Args{"PerAccelerator": each, "Low": low, "High": high, "Looks": looksLike(each, low, high)}
-	v.price(o, p, BadUnits, IsError, args)
+	v.price(o, p, BadUnits, args)
 }
 
 // looksLike names the slip that would bring a price back into its band. Where two would, the commoner is named:
@@ -137,8 +137,8 @@ func (v *verifier) compareCounts(small, big countCell) {
 	args := problem.Args{"PerAccelerator": b, "Other": small.o.InstanceType, "OtherPerAccelerator": a}
 	switch {
 	case small.p.Hourly == big.p.Hourly:
-		v.price(big.o, big.p, SamePrice, IsFlag, args)
+		v.price(big.o, big.p, SamePrice, args)
 	case b < a*(1-maxFall) && big.p.Mode == OnDemand: // spot prices of two sizes are two markets
-		v.price(big.o, big.p, FallingPrice, IsFlag, args)
+		v.price(big.o, big.p, FallingPrice, args)
 	}
 }
