@@ -73,6 +73,9 @@ func unique[T comparable](list []T) []T {
 // wideCommas are the commas that Chinese keyboards write.
 var wideCommas = strings.NewReplacer("，", ",", "、", ",")
 
+// maxItems bounds a list; there are fewer regions in the world that rent accelerators.
+const maxItems = 1000
+
 // items gives the nodes of a list and reports an empty list and items that come twice.
 func (r *reader) items(f *Field, n *yaml.Node) ([]*yaml.Node, bool) {
 	items, ok := n.Content, true
@@ -88,6 +91,10 @@ func (r *reader) items(f *Field, n *yaml.Node) ([]*yaml.Node, bool) {
 	}
 	if len(items) == 0 {
 		r.fault(n, codeEmptyValue, problem.Args{"Key": f.Path})
+		return nil, false
+	}
+	if len(items) > maxItems {
+		r.fault(n, codeListTooLong, problem.Args{"Key": f.Path, "Count": len(items), "Limit": maxItems})
 		return nil, false
 	}
 	seen := map[string]bool{}

@@ -3,6 +3,7 @@ package workload
 import (
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -106,11 +107,17 @@ var gbpsCodec = quantity(rateShape, func(s string) (float64, error) {
 
 var hoursCodec = quantity(hoursShape, unit.ParseHours, func(v unit.Hours) any { return printHours(v) })
 
+// printHours prefers whole numbers, of the largest unit that gives one: 90m rather than 1.5h.
 func printHours(v unit.Hours) string {
-	if h := float64(v); h == math.Trunc(h) && h < 1e6 {
-		return strconv.FormatFloat(h, 'f', -1, 64) + "h"
+	scales := []scale{{1, "h"}, {1.0 / 60, "m"}, {1.0 / 3600, "s"}, {1.0 / 3.6e6, "ms"}}
+	for _, s := range scales {
+		n := math.Round(float64(v) / s.size)
+		if n >= 1 && n < 1e6 && n*s.size == float64(v) {
+			return strconv.FormatFloat(n, 'f', -1, 64) + s.name
+		}
 	}
-	return exact(float64(v), []scale{{1.0 / 60, "m"}, {1.0 / 3600, "s"}, {1.0 / 3.6e6, "ms"}, {24, "d"}, {1, "h"}})
+	slices.Reverse(scales)
+	return exact(float64(v), scales)
 }
 
 // checkpointCodec is a time, or auto for the best one, which is kept as 0.
@@ -241,7 +248,7 @@ type scale struct {
 func exact(v float64, scales []scale) string {
 	for _, s := range scales {
 		digits := strconv.FormatFloat(v/s.size, 'f', -1, 64)
-		if back, err := strconv.ParseFloat(digits, 64); err == nil && len(digits) <= 6 && back*s.size == v {
+		if back, err := strconv.ParseFloat(digits, 64); err == nil && len(digits) <= 6 && back >= 1 && back*s.size == v {
 			return digits + s.name
 		}
 	}

@@ -193,6 +193,41 @@ func TestModelPath(t *testing.T) {
 	}
 }
 
+// TestModelFileFaults: what is wrong with a config.json is told at the model's line, in the facts' own code.
+func TestModelFileFaults(t *testing.T) {
+	for name, c := range map[string]struct {
+		data string
+		want string
+	}{
+		"not a config": {"{}", codeUnknownName},
+		"too large":    {strings.Repeat(" ", maxFile+1), codeTooLarge},
+	} {
+		open := func(string) ([]byte, error) { return []byte(c.data), nil }
+		_, err := Parse("w.yaml", []byte("kind: train\ntokens: 1M\nmodel: ./config.json\n"), open, fakeFacts())
+		list := problem.All(err)
+		if len(list) != 1 || list[0].Code != c.want || list[0].Line != 3 || list[0].Args["Key"] != "model" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	open := func(string) ([]byte, error) { return []byte("{}"), nil }
+	_, err := Parse("w.yaml", []byte("kind: train\ntokens: 1M\nmodel: ./config.json\n"), open, EmbeddedFacts())
+	if list := problem.All(err); len(list) == 0 || list[0].File != "w.yaml" || list[0].Line != 3 {
+		t.Errorf("real facts: %v", err)
+	}
+}
+
+// TestModelNamesThatSayMore: a quantization in a name is kept, so that the file reads back alike.
+func TestModelNamesThatSayMore(t *testing.T) {
+	file := []byte("kind: serve\nmodel: llama-3.1-70b-awq\ntraffic: {requests_per_second: 1, input_tokens: 1, output_tokens: 1}\n")
+	w, err := Parse("w.yaml", file, nil, EmbeddedFacts())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.Format != w.Model.NativeFormat || w.ModelRef != "llama-3.1-70b-awq" {
+		t.Errorf("format %s, native %s, asked for as %s", w.Format, w.Model.NativeFormat, w.ModelRef)
+	}
+}
+
 // TestDefaults holds the figures that are filled in.
 func TestDefaults(t *testing.T) {
 	parse := func(text string) *Workload {

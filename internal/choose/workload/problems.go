@@ -35,6 +35,7 @@ const (
 	codeOutOfBounds  = "workload.out_of_bounds" // Key, Value, Min, Max: figures with the key's unit
 	codeUnknownName  = "workload.unknown_name"  // Key, Value, Type: provider, place, law, currency …; Suggest
 	codeRepeated     = "workload.repeated"      // Key, Value: twice in one list
+	codeListTooLong  = "workload.list_too_long" // Key, Count, Limit
 	codeModelFile    = "workload.model_file"    // Key, Path, Detail: the model's config.json cannot be read
 	codeSharesSum    = "workload.shares_sum"    // Key, Sum: shares of a measured time that do not sum to 1
 	codeProfileHours = "workload.profile_hours" // Key, Count: a traffic profile is not of 24 hours

@@ -21,39 +21,54 @@ var oddValues = []any{
 	"5", "5 USD", "72h", "1e3", "10GB", "0GB", "99.9%", "1.5", "H100:8", "true", "all", "8x8", "2^3", ",", "a,b", "1mo", "5kg", "USD",
 }
 
-// document draws a workload that is mostly right: the example of a kind with keys taken out, put in and spoilt.
+// document draws a workload that is mostly right: the example of a kind with optional keys put in, and at times a
+// key taken out, spoilt, or brought in from another kind.
 func document(t *rapid.T) map[string]any {
 	k := rapid.SampledFrom(kinds).Draw(t, "kind")
 	doc := map[string]any{}
-	for _, f := range Fields() {
-		chance := 0
-		switch {
-		case f.standsIn(k) && f.of(k):
-			chance = 97
-		case f.of(k):
-			chance = 8
+	own := FieldsOf(k)
+	for _, f := range own {
+		if f.standsIn(k) {
+			putValue(doc, f.Path, f.example(k))
 		}
-		if rapid.IntRange(0, 99).Draw(t, "chance") >= max(chance, rapid.SampledFrom([]int{0, 0, 0, 0, 0, 1}).Draw(t, "stray")) {
-			continue
+	}
+	for _, f := range rapid.SliceOfN(rapid.SampledFrom(own), 0, 6).Draw(t, "more") {
+		putValue(doc, f.Path, f.example(k))
+	}
+	for range rapid.SampledFrom([]int{0, 0, 0, 1, 1, 2, 4}).Draw(t, "slips") {
+		switch rapid.SampledFrom([]string{"drop", "spoil", "stray"}).Draw(t, "slip") {
+		case "drop":
+			f := rapid.SampledFrom(own).Draw(t, "dropped")
+			dropValue(doc, f.Path)
+		case "spoil":
+			f := rapid.SampledFrom(own).Draw(t, "spoilt")
+			putValue(doc, f.Path, rapid.SampledFrom(oddValues).Draw(t, "odd"))
+		case "stray":
+			f := rapid.SampledFrom(Fields()).Draw(t, "strayed")
+			putValue(doc, f.Path, f.Example)
 		}
-		var value any = f.example(k)
-		if f.Path == "kind" {
-			value = string(k)
-		} else if rapid.IntRange(0, 199).Draw(t, "spoil") == 0 {
-			value = rapid.SampledFrom(oddValues).Draw(t, "odd")
-		}
-		put := doc
-		if g := parent(f.Path); g != "" {
-			inner, ok := doc[g].(map[string]any)
-			if !ok {
-				inner = map[string]any{}
-				doc[g] = inner
-			}
-			put = inner
-		}
-		put[f.Path[len(parentPrefix(f.Path)):]] = value
 	}
 	return doc
+}
+
+func putValue(doc map[string]any, path string, value any) {
+	if g := parent(path); g != "" {
+		inner, ok := doc[g].(map[string]any)
+		if !ok {
+			inner = map[string]any{}
+			doc[g] = inner
+		}
+		inner[path[len(g)+1:]] = value
+		return
+	}
+	doc[path] = value
+}
+
+func dropValue(doc map[string]any, path string) {
+	delete(doc, path)
+	if inner, ok := doc[parent(path)].(map[string]any); ok {
+		delete(inner, path[len(parentPrefix(path)):])
+	}
 }
 
 func TestDocuments(t *testing.T) {
