@@ -16,8 +16,7 @@ type modelRef struct {
 	model *model.Model
 }
 
-// modelCodec is a known name, the hub's organisation/name, or the path of a config.json from the workload file's
-// folder. A text with a slash is tried as a name first and as a path then.
+// modelCodec is a known name, the hub's organisation/name, or the path of a config.json. A text with a slash is tried as a name first and as a path then.
 var modelCodec = codec[modelRef]{
 	name: "model",
 	read: func(r *reader, f *Field, n *yaml.Node) (modelRef, bool) {
@@ -33,7 +32,7 @@ var modelCodec = codec[modelRef]{
 			return modelRef{r.modelName(m, s), m}, true
 		}
 		if strings.ContainsAny(s, `/\`) && r.open != nil {
-			if data, openErr := r.open(r.beside(s)); openErr == nil {
+			if data, openErr := r.open(s); openErr == nil {
 				return r.modelConfig(f, n, s, data)
 			}
 		}
@@ -57,20 +56,12 @@ func isPath(s string) bool {
 	return strings.HasSuffix(strings.ToLower(s), ".json") || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "../") || filepath.IsAbs(s)
 }
 
-// beside is a path seen from the folder of the workload file.
-func (r *reader) beside(path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(filepath.Dir(r.file), path)
-}
-
 func (r *reader) modelFile(f *Field, n *yaml.Node, path string) (modelRef, bool) {
 	if r.open == nil {
 		r.fault(n, codeModelFile, problem.Args{"Key": f.Path, "Path": clip(path), "Detail": ""})
 		return modelRef{}, false
 	}
-	data, err := r.open(r.beside(path))
+	data, err := r.open(path)
 	if err != nil {
 		r.fault(n, codeModelFile, problem.Args{"Key": f.Path, "Path": clip(path), "Detail": err.Error()}).Wrap(err)
 		return modelRef{}, false

@@ -14,7 +14,7 @@ import (
 
 // boolCodec takes true and false only: yes and on are text in YAML 1.2 and true in YAML 1.1.
 var boolCodec = codec[bool]{
-	name: "boolean",
+	name: "bool",
 	read: func(r *reader, f *Field, n *yaml.Node) (bool, bool) {
 		s, ok := r.text(f, n)
 		if !ok {

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -67,7 +68,9 @@ func defaultName(d *draft) string {
 	return string(d.Kind)
 }
 
-func inferenceFields() []Field {
+func inferenceFields() []Field { return slices.Concat(serveFields(), batchFields(), diffuseFields()) }
+
+func serveFields() []Field {
 	return []Field{
 		{Path: "traffic.requests_per_second", Kinds: []Kind{Serve}, Required: true, Min: 1e-6, Max: 1e7, Example: "5",
 			Doc:  Text{"Requests a second at the peak.", "高峰时每秒请求数。"},
@@ -93,6 +96,11 @@ func inferenceFields() []Field {
 		{Path: "duration", Kinds: []Kind{Serve}, Min: 1, Max: 10 * 8760, Example: "1mo", Default: "730h",
 			Doc:  Text{"How long the service is to run; a month is 730 hours.", "服务运行时长；一个月按 730 小时计。"},
 			bind: at(hoursCodec, func(d *draft) *unit.Hours { return &d.Duration })},
+	}
+}
+
+func batchFields() []Field {
+	return []Field{
 		{Path: "requests", Kinds: []Kind{BatchInfer}, Required: true, Min: 1, Max: 1e15, Example: "1M",
 			Doc:  Text{"Requests in all.", "请求总数。"},
 			bind: at(countCodec, func(d *draft) *float64 { return &d.batch.Requests })},
@@ -102,6 +110,11 @@ func inferenceFields() []Field {
 		{Path: "output_tokens", Kinds: []Kind{BatchInfer}, Required: true, Min: 1, Max: 1e8, Example: "300",
 			Doc:  Text{"Tokens of an answer.", "每个回答的词元数。"},
 			bind: at(wholeCodec, func(d *draft) *int { return &d.batch.OutputTokens })},
+	}
+}
+
+func diffuseFields() []Field {
+	return []Field{
 		{Path: "images", Kinds: []Kind{Diffuse}, Required: true, Min: 1, Max: 1e15, Example: "100k",
 			Doc:  Text{"Images in all.", "图像总数。"},
 			bind: at(countCodec, func(d *draft) *float64 { return &d.images.Images })},

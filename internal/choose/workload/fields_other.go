@@ -1,20 +1,28 @@
 package workload
 
 import (
+	"slices"
+
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
 )
 
 func otherFields() []Field {
-	ref := func(k Kind, place func(*draft) *Reference) Field {
-		return Field{Path: "on", Kinds: []Kind{k}, Min: 1, Max: 1024, Example: "RTX-4090",
-			Examples: map[Kind]string{Simulate: "A100-SXM-80GB", Custom: "L4"},
-			Doc:      Text{"The device the measurement was made on, as in RTX-4090 or RTX-4090:2.", "测量所用的设备，如 RTX-4090 或 RTX-4090:2。"},
-			bind:     at(referenceCodec, place)}
-	}
-	required := func(f Field) Field { f.Required = true; return f }
-	mixDoc := Text{"What bounds the measured time: compute, memory, link or host, or shares that sum to 1.",
-		"限制该测量值的资源：compute、memory、link 或 host，或合计为 1 的比例。"}
+	return slices.Concat(renderFields(), simulateFields(), hashFields(), customFields())
+}
+
+// measuredOn is the key for the device of a measurement.
+func measuredOn(k Kind, required bool, place func(*draft) *Reference) Field {
+	return Field{Path: "on", Kinds: []Kind{k}, Required: required, Min: 1, Max: 1024, Example: "RTX-4090",
+		Examples: map[Kind]string{Simulate: "A100-SXM-80GB", Custom: "L4"},
+		Doc:      Text{"The device the measurement was made on, as in RTX-4090 or RTX-4090:2.", "测量所用的设备，如 RTX-4090 或 RTX-4090:2。"},
+		bind:     at(referenceCodec, place)}
+}
+
+var boundDoc = Text{"What bounds the measured time: compute, memory, link or host, or shares that sum to 1.",
+	"限制该测量值的资源：compute、memory、link 或 host，或合计为 1 的比例。"}
+
+func renderFields() []Field {
 	return []Field{
 		{Path: "frames", Kinds: []Kind{Render}, Required: true, Min: 1, Max: 1e12, Example: "2400",
 			Doc:  Text{"Frames in all.", "总帧数。"},
@@ -22,14 +30,18 @@ func otherFields() []Field {
 		{Path: "seconds_per_frame", Kinds: []Kind{Render}, Required: true, Min: 1e-6, Max: 1e7, Example: "95",
 			Doc:  Text{"Measured seconds a frame on that device.", "在该设备上实测的每帧秒数。"},
 			bind: at(secondsCodec, func(d *draft) *float64 { return &d.frames.SecondsPerFrame })},
-		required(ref(Render, func(d *draft) *Reference { return &d.frames.On })),
+		measuredOn(Render, true, func(d *draft) *Reference { return &d.frames.On }),
 		{Path: "scene_memory", Kinds: []Kind{Render}, Min: 1, Max: 1e15, Example: "14GiB", shown: []Kind{Render},
 			Doc:  Text{"Accelerator memory the scene takes. Left out: not known.", "场景占用的显存。省略：未知。"},
 			bind: at(bytesCodec, func(d *draft) *unit.Bytes { return &d.frames.SceneMemory })},
 		{Path: "ray_tracing", Kinds: []Kind{Render}, Example: "true", Default: "false", zero: true,
 			Doc:  Text{"Only chips with ray-tracing cores.", "仅使用带光线追踪核心的芯片。"},
 			bind: at(boolCodec, func(d *draft) *bool { return &d.frames.RayTracing })},
+	}
+}
 
+func simulateFields() []Field {
+	return []Field{
 		{Path: "steps", Kinds: []Kind{Simulate}, Required: true, Min: 1, Max: 1e18, Example: "500k",
 			Doc:  Text{"Time steps in all.", "时间步总数。"},
 			bind: at(countCodec, func(d *draft) *float64 { return &d.sim.Steps })},
@@ -45,8 +57,8 @@ func otherFields() []Field {
 		{Path: "seconds_per_step", Kinds: []Kind{Simulate}, Min: 1e-9, Max: 1e7, Example: "0.8",
 			Doc:  Text{"Or a measured time a step; with on and bound.", "或实测的每步秒数；与 on 和 bound 同用。"},
 			bind: at(secondsCodec, func(d *draft) *float64 { return &d.sim.SecondsPerStep })},
-		ref(Simulate, func(d *draft) *Reference { return &d.sim.On }),
-		{Path: "bound", Kinds: []Kind{Simulate}, Example: "memory", Doc: mixDoc,
+		measuredOn(Simulate, false, func(d *draft) *Reference { return &d.sim.On }),
+		{Path: "bound", Kinds: []Kind{Simulate}, Example: "memory", Doc: boundDoc,
 			bind: at(mixCodec, func(d *draft) *Mix { return &d.sim.Bound })},
 		{Path: "memory", Kinds: []Kind{Simulate}, Required: true, Min: 1, Max: 1e17, Example: "300GB",
 			Doc:  Text{"Memory of the whole domain.", "整个计算域所需的内存。"},
@@ -54,14 +66,22 @@ func otherFields() []Field {
 		{Path: "halo", Kinds: []Kind{Simulate}, Min: 0, Max: 1e15, Example: "200MB", shown: []Kind{Simulate},
 			Doc:  Text{"Exchanged per step when the domain is cut in two. Left out: not known.", "计算域一分为二时每步的交换量。省略：未知。"},
 			bind: at(bytesCodec, func(d *draft) *unit.Bytes { return &d.sim.HaloBytes })},
+	}
+}
 
+func hashFields() []Field {
+	return []Field{
 		{Path: "algorithm", Kinds: []Kind{Hash}, Required: true, Example: "bcrypt",
 			Doc:  Text{"The hash: md5, sha1, ntlm, wpa, bcrypt …", "哈希算法：md5、sha1、ntlm、wpa、bcrypt 等。"},
 			bind: at(textCodec, func(d *draft) *string { return &d.hash.Algorithm })},
 		{Path: "keyspace", Kinds: []Kind{Hash}, Required: true, Min: 1, Max: 1e40, Example: "26^6",
 			Doc:  Text{"Candidates to try: a number, or a power such as 95^8.", "待试候选数：数字，或如 95^8 的幂。"},
 			bind: at(keyspaceCodec, func(d *draft) *float64 { return &d.hash.Keyspace })},
+	}
+}
 
+func customFields() []Field {
+	return []Field{
 		{Path: "units", Kinds: []Kind{Custom}, Required: true, Min: 1e-9, Max: 1e24, Example: "10M",
 			Doc:  Text{"Work in all.", "总工作量。"},
 			bind: at(countCodec, func(d *draft) *float64 { return &d.custom.Units })},
@@ -71,8 +91,8 @@ func otherFields() []Field {
 		{Path: "rate", Kinds: []Kind{Custom}, Required: true, Min: 1e-12, Max: 1e18, Example: "85",
 			Doc:  Text{"Units a second measured on that device.", "在该设备上实测的每秒单位数。"},
 			bind: at(countCodec, func(d *draft) *float64 { return &d.custom.Rate })},
-		required(ref(Custom, func(d *draft) *Reference { return &d.custom.On })),
-		{Path: "bound", Kinds: []Kind{Custom}, Required: true, Example: "compute=0.7,memory=0.3", Doc: mixDoc,
+		measuredOn(Custom, true, func(d *draft) *Reference { return &d.custom.On }),
+		{Path: "bound", Kinds: []Kind{Custom}, Required: true, Example: "compute=0.7,memory=0.3", Doc: boundDoc,
 			bind: at(mixCodec, func(d *draft) *Mix { return &d.custom.Bound })},
 		{Path: "precision", Kinds: []Kind{Custom}, Enum: precisionNames, Example: "fp16", Default: "bf16", zero: true,
 			Doc:  Text{"What the arithmetic runs in.", "计算所用精度。"},

@@ -6,15 +6,16 @@ import (
 	"github.com/rackrate/rackrate/internal/base/problem"
 )
 
-// Parse reads a workload file. The name is its path: faults carry it, and a model's config.json is looked for
-// beside it through open, which may be nil where no other file may be read. The error is a problem.List of every
-// fault, in line order; the workload is nil then.
+// Parse reads a workload file. Faults carry its name. A model's config.json is read through open, which gets the
+// path as it is written and takes it from the workload file's folder; nil lets no other file be read. The error is
+// a problem.List of every fault, in line order; the workload is nil then.
 func Parse(name string, data []byte, open func(path string) ([]byte, error), f Facts) (*Workload, error) {
 	return ParseWith(name, data, nil, open, f)
 }
 
-// ParseWith reads a workload file with flags laid over it. A flag beats the file, and puts aside what says the
-// same thing in another way: --steps puts aside the file's tokens.
+// ParseWith reads a workload file with flags laid over it, by the names that Flags lists, without their dashes.
+// A flag beats the file, and puts aside what says the same thing in another way: --steps puts aside the file's
+// tokens.
 func ParseWith(name string, data []byte, flags map[string]string, open func(path string) ([]byte, error), f Facts) (*Workload, error) {
 	r := newReader(name, open, f)
 	root := r.load(data)
@@ -24,8 +25,7 @@ func ParseWith(name string, data []byte, flags map[string]string, open func(path
 	return r.workload(root, flags)
 }
 
-// FromFlags reads a workload from flags alone, by the names that Flags lists, without their dashes. Faults carry
-// the argument Flag in place of a file and line.
+// FromFlags reads a workload from flags alone. Faults carry the argument Flag in place of a file and line.
 func FromFlags(flags map[string]string, open func(path string) ([]byte, error), f Facts) (*Workload, error) {
 	r := newReader("", open, f)
 	return r.workload(&yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}, flags)

@@ -175,7 +175,7 @@ func TestManyFaultsAreCounted(t *testing.T) {
 	}
 }
 
-// TestModelPath looks for a config.json beside the workload file, not in the working directory.
+// TestModelPath hands a path to the opener as it is written: the opener knows the folder.
 func TestModelPath(t *testing.T) {
 	var asked []string
 	open := func(path string) ([]byte, error) { asked = append(asked, filepath.ToSlash(path)); return oneFile(path) }
@@ -183,7 +183,7 @@ func TestModelPath(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.Model.Name != "my-model" || w.ModelRef != "../my-model/config.json" || asked[0] != "my-model/config.json" {
+	if w.Model.Name != "my-model" || w.ModelRef != "../my-model/config.json" || asked[0] != "../my-model/config.json" {
 		t.Errorf("model %q from %q, asked %q", w.Model.Name, w.ModelRef, asked)
 	}
 	for _, ref := range []string{"my-model/config.json", "x/config.json"} {

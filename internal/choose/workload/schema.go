@@ -6,7 +6,7 @@ import (
 )
 
 // SchemaID names the JSON Schema of a workload file.
-const SchemaID = "https://rackrate.dev/schema/workload.json"
+const SchemaID = "urn:rackrate:workload"
 
 // Schema is the JSON Schema (2020-12) of a workload file, for editors and other programs. It knows the keys of
 // each kind, their types, bounds and choices; what only the facts can tell (is this a model?) and contradictions
