@@ -1,0 +1,38 @@
+package plan_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/rackrate/rackrate/internal/choose/plan/plantest"
+	"github.com/rackrate/rackrate/internal/choose/workload"
+	"github.com/rackrate/rackrate/internal/facts/catalog"
+)
+
+// A candidate is an offer with a number of machines and a layout. The whole embedded catalog and parts of it, for the work that has
+// the most layouts and the one that has the most offers.
+func BenchmarkSearch(b *testing.B) {
+	cat, err := catalog.Embedded()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, job := range []struct {
+		name string
+		w    *workload.Workload
+	}{{"train", plantest.Train(b, "llama-3.1-70b")}, {"serve", plantest.Serve(b, "llama-3.1-70b", "fp8")}, {"batch", plantest.Batch(b, "llama-3.1-8b", "fp16")}} {
+		for _, n := range []int{500, 2000, len(cat.Offers)} {
+			b.Run(fmt.Sprintf("%s/%d", job.name, n), func(b *testing.B) {
+				in := plantest.Input(job.w, cat.Offers[len(cat.Offers)-n:]...)
+				in.Top = 10
+				candidates, layouts := 0, 0
+				for b.Loop() {
+					res := plantest.Search(b, in)
+					candidates += res.Searched.Candidates
+					layouts += res.Searched.Layouts
+				}
+				b.ReportMetric(float64(candidates)/b.Elapsed().Seconds(), "priced/s")
+				b.ReportMetric(float64(layouts)/b.Elapsed().Seconds(), "layouts/s")
+			})
+		}
+	}
+}

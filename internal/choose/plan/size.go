@@ -1,0 +1,62 @@
+package plan
+
+import (
+	"github.com/rackrate/rackrate/internal/base/unit"
+	"github.com/rackrate/rackrate/internal/choose/estimate"
+	"github.com/rackrate/rackrate/internal/choose/workload"
+	"github.com/rackrate/rackrate/internal/facts/accelerator"
+	"github.com/rackrate/rackrate/internal/facts/catalog"
+)
+
+// SizeInput asks what a workload needs, and what it does on one group of accelerators when Chip is set. The workload's layout
+// pins are kept.
+type SizeInput struct {
+	Workload *workload.Workload
+	Curves   *estimate.Curves
+	Chip     *accelerator.Accelerator // nil for the needs alone
+	Count    int                      // accelerators in all
+	PerNode  int                      // a machine; 0 is up to eight
+	Topology catalog.Topology         // empty: as the chip's form factor has it
+}
+
+// Sizing is the answer: the needs, and for a chip either the estimate or why it does not fit.
+type Sizing struct {
+	Needs    Needs
+	Group    estimate.Group
+	Estimate *estimate.Estimate
+	Refusal  *estimate.Refusal
+}
+
+// SizeOf works out needs and, for a named chip, memory by parts and speed. Machines are taken to be linked as the chip's makers
+// build them, with a fast network between them, since no offer is named.
+func SizeOf(in SizeInput) (*Sizing, error) {
+	job, err := NewJob(in.Workload, in.Curves)
+	if err != nil {
+		return nil, err
+	}
+	s := &Sizing{Needs: needs(in.Workload, job, in.Curves)}
+	if in.Chip == nil {
+		return s, nil
+	}
+	count := max(1, in.Count)
+	per := in.PerNode
+	if per == 0 {
+		per = min(count, 8)
+	}
+	if count%per != 0 {
+		per = count
+	}
+	s.Group = estimate.Group{Chip: in.Chip, Share: 1, PerNode: per, Nodes: count / per, Topology: in.Topology,
+		NetworkGbps: unit.Some(assumedGbps), Network: catalog.InfiniBand}
+	if s.Group.Topology == catalog.UnknownTopo {
+		s.Group.Topology = catalog.InferTopology(in.Chip, float64(per))
+	}
+	e, refusal, _ := job.Best(s.Group)
+	if s.Refusal = refusal; refusal == nil {
+		s.Estimate = &e
+	}
+	return s, nil
+}
+
+// assumedGbps is the network of a usual eight-accelerator training machine: eight times 400 Gbit/s.
+const assumedGbps = 3200.0
