@@ -96,6 +96,7 @@ func TestNothingFitsSaysWhy(t *testing.T) {
 	w := plantest.LoRA(t, "llama-3.1-70b")
 	w.Limits.Budget = unit.Some(money.Micros(5e6, money.USD))
 	w.Limits.Regions = []string{"us"}
+	w.Limits.MaxInstances = 1
 	small := plantest.Offer(t, plantest.Named("small"), plantest.With(plantest.Chip(t, "RTX-4090"), 1), func(o *catalog.Offer) { o.NetworkGbps = unit.None[float64]() })
 	medium := plantest.Offer(t, plantest.Named("medium"), plantest.With(plantest.Chip(t, "L40S"), 2), func(o *catalog.Offer) { o.NetworkGbps = unit.None[float64]() })
 	res := plantest.Search(t, plantest.Input(w, small, medium, plantest.Offer(t, plantest.Named("big")), plantest.Offer(t, plantest.Named("abroad"), plantest.At("aws", "eu-central-1"))))

@@ -245,7 +245,8 @@ func (s *search) outcome(o *catalog.Offer, p *place, est *estimate.Estimate, k, 
 	if !known {
 		kg = -1
 	}
-	s.found = append(s.found, candidate{o, p, est, int32(price), int32(k), hours, total.Micros(), rankBy.Micros(), kg, int32(age)})
+	s.found = append(s.found, candidate{offer: o, place: p, est: est, price: int32(price), machines: int32(k), hours: hours,
+		total: total.Micros(), rankBy: rankBy.Micros(), carbon: kg, age: int32(age)})
 	return miss{}, false
 }
 

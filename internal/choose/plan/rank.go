@@ -89,15 +89,25 @@ func maybeKg(kg float64) unit.Maybe[unit.Kilograms] {
 // fresher price wins, and names decide the rest so that the order never depends on the catalog's.
 func (s *search) order() func(a, b candidate) int {
 	key := s.score()
-	return func(a, b candidate) int {
-		return cmp.Or(
-			cmp.Compare(key(a), key(b)),
-			cmp.Compare(a.rankBy, b.rankBy), cmp.Compare(a.hours, b.hours), cmp.Compare(carbonKey(a), carbonKey(b)),
-			cmp.Compare(a.age, b.age), cmp.Compare(a.machines, b.machines),
-			cmp.Compare(a.offer.Provider, b.offer.Provider), cmp.Compare(a.offer.InstanceType, b.offer.InstanceType),
-			cmp.Compare(a.offer.Region, b.offer.Region), cmp.Compare(a.offer.Zone, b.offer.Zone), cmp.Compare(a.price, b.price),
-		)
+	for i := range s.found {
+		s.found[i].score = key(s.found[i])
 	}
+	return func(a, b candidate) int {
+		// The score settles most pairs, and a search sorts tens of thousands.
+		if a.score != b.score {
+			return cmp.Compare(a.score, b.score)
+		}
+		return ties(a, b)
+	}
+}
+
+func ties(a, b candidate) int {
+	return cmp.Or(
+		cmp.Compare(a.rankBy, b.rankBy), cmp.Compare(a.hours, b.hours), cmp.Compare(carbonKey(a), carbonKey(b)),
+		cmp.Compare(a.age, b.age), cmp.Compare(a.machines, b.machines),
+		cmp.Compare(a.offer.Provider, b.offer.Provider), cmp.Compare(a.offer.InstanceType, b.offer.InstanceType),
+		cmp.Compare(a.offer.Region, b.offer.Region), cmp.Compare(a.offer.Zone, b.offer.Zone), cmp.Compare(a.price, b.price),
+	)
 }
 
 func (s *search) score() func(c candidate) float64 {

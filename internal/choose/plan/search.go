@@ -87,6 +87,7 @@ type candidate struct {
 	rankBy   int64   // total with the dearest known price in place of each unknown one
 	carbon   float64 // kg; below 0 where it is not known
 	age      int32   // of the price, days
+	score    float64 // by the workload's preference, lower is better
 }
 
 // miss is why one candidate of an offer fails. Later stages are nearer to a plan.

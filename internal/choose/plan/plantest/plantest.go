@@ -73,9 +73,9 @@ func Batch(t testing.TB, modelName, format string) *workload.Workload {
 	return w
 }
 
-// Price is a fresh listed price in dollars an hour.
-func Price(mode catalog.BillingMode, dollars float64) catalog.Price {
-	return catalog.Price{Mode: mode, Hourly: money.PerHour(int64(dollars*1e9), money.USD), AsOf: Today, Source: "test", Confidence: catalog.Listed}
+// Price is a fresh listed price in US dollars an hour.
+func Price(mode catalog.BillingMode, hourly float64) catalog.Price {
+	return catalog.Price{Mode: mode, Hourly: money.PerHour(int64(hourly*1e9), money.USD), AsOf: Today, Source: "test", Confidence: catalog.Listed}
 }
 
 // Offer is eight H100 SXM with everything known, at AWS in Ohio; the changes are made to it before it is returned.
