@@ -25,9 +25,8 @@ CONCURRENT = $(shell grep -rlE '^\s*go [a-zA-Z_]|"sync"|"sync/atomic"|golang.org
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: build ## build, and say what to try first
-	@echo
-	@echo 'Try:  bin/rackrate plan -f examples/finetune-llama-3.1-70b.yaml'
+demo: build ## build, and plan the LoRA fine-tune of Llama-3.1-70B
+	bin/rackrate plan -f examples/finetune-llama-3.1-70b.yaml
 
 build: setup ## one static binary: bin/rackrate
 	$(BUILD) -o bin/rackrate ./cmd/rackrate
