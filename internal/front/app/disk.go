@@ -1,0 +1,86 @@
+package app
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/rackrate/rackrate/internal/base/problem"
+)
+
+// maxInput bounds a file or stream that a command reads; the largest known catalog is a tenth of it.
+const maxInput = 64 << 20
+
+// disk is the real file system.
+type disk struct{}
+
+func (disk) Read(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	data, err := readAll(f, path)
+	return data, errors.Join(err, f.Close())
+}
+
+func (disk) Create(path string, data []byte, over bool) error {
+	mode := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if over {
+		mode = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	}
+	f, err := os.OpenFile(path, mode, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
+
+func readAll(r io.Reader, name string) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxInput+1))
+	if err == nil && len(data) > maxInput {
+		return nil, problem.New(problem.Input, "cli.too_large", problem.Args{"Path": name, "Limit": maxInput >> 20})
+	}
+	return data, err
+}
+
+// ReadInput reads a file that the user named, or standard input for "-". The name it gives is for the places of faults.
+func (a *App) ReadInput(path string) (name string, data []byte, err error) {
+	if path == "-" {
+		data, err = readAll(a.In, "-")
+		name = "<stdin>"
+	} else {
+		data, err = a.Files.Read(path)
+		name = path
+	}
+	if err == nil {
+		return name, data, nil
+	}
+	if problems := problem.All(err); problems[0].Code != "internal" {
+		return name, nil, err
+	}
+	return name, nil, problem.New(problem.Input, "cli.unreadable", problem.Args{"Path": path, "Error": reason(err)}).Wrap(err)
+}
+
+// reason is an error of the file system without the path, which the message names already.
+func reason(err error) string {
+	if pe, ok := errors.AsType[*os.PathError](err); ok {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+// Beside opens files that are named relative to another file.
+func (a *App) Beside(file string) func(path string) ([]byte, error) {
+	dir := filepath.Dir(file)
+	if file == "-" {
+		dir = "."
+	}
+	return func(path string) ([]byte, error) {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		return a.Files.Read(path)
+	}
+}

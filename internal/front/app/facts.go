@@ -1,0 +1,67 @@
+package app
+
+import (
+	"sync"
+
+	"github.com/rackrate/rackrate/internal/base/money"
+	"github.com/rackrate/rackrate/internal/base/problem"
+	"github.com/rackrate/rackrate/internal/facts/accelerator"
+	"github.com/rackrate/rackrate/internal/facts/catalog"
+	"github.com/rackrate/rackrate/internal/facts/model"
+	"github.com/rackrate/rackrate/internal/facts/provider"
+	"github.com/rackrate/rackrate/internal/front/config"
+)
+
+// facts holds what was loaded beyond the embedded tables, which load themselves once.
+type facts struct {
+	exchange func() (money.Exchange, error)
+	once     sync.Once
+}
+
+// Chips is every known accelerator.
+func (a *App) Chips() *accelerator.Table { return accelerator.Embedded() }
+
+// Models is every known model.
+func (a *App) Models() *model.Table { return model.Embedded() }
+
+// Providers is every known cloud and region.
+func (a *App) Providers() *provider.Table { return provider.Embedded() }
+
+// Catalog is every known offer.
+func (a *App) Catalog() (*catalog.Catalog, error) { return catalog.Embedded() }
+
+// Exchange is the user's own exchange rates where the settings name a file, else the embedded ones.
+func (a *App) Exchange() (money.Exchange, error) {
+	a.facts.once.Do(func() { a.facts.exchange = sync.OnceValues(a.readExchange) })
+	return a.facts.exchange()
+}
+
+func (a *App) readExchange() (money.Exchange, error) {
+	path := a.Config.Text(config.FX)
+	if path == "" {
+		return provider.EmbeddedExchange(), nil
+	}
+	name, data, err := a.ReadInput(path)
+	if err != nil {
+		return money.Exchange{}, err
+	}
+	return provider.ParseExchange(name, data)
+}
+
+// Currency is what amounts are shown in; it must be one the exchange rates know.
+func (a *App) Currency() (money.Currency, error) {
+	c := a.Config.Money()
+	x, err := a.Exchange()
+	if err != nil {
+		return "", err
+	}
+	if x.Knows(c) {
+		return c, nil
+	}
+	var known []string
+	for code := range x.PerUSD {
+		known = append(known, string(code))
+	}
+	return "", problem.New(problem.Input, "cli.unknown_currency", problem.Args{"Currency": string(c)}).
+		With(problem.Nearest(string(c), known, 2)...)
+}

@@ -1,0 +1,47 @@
+package app
+
+import (
+	"context"
+
+	"github.com/rackrate/rackrate/internal/choose/estimate"
+	"github.com/rackrate/rackrate/internal/choose/plan"
+	"github.com/rackrate/rackrate/internal/choose/workload"
+	"github.com/rackrate/rackrate/internal/facts/software"
+	"github.com/rackrate/rackrate/internal/front/config"
+)
+
+// PlanRequest is what a plan is asked for.
+type PlanRequest struct {
+	Workload *workload.Workload
+	Top      int // plans built in full; 0 is all
+}
+
+// WorkloadFacts is what reading a workload needs to know.
+func (a *App) WorkloadFacts() workload.Facts { return workload.EmbeddedFacts() }
+
+// Plan ranks every way to do a workload.
+func (a *App) Plan(ctx context.Context, q PlanRequest) (*plan.Result, error) {
+	cat, err := a.Catalog()
+	if err != nil {
+		return nil, err
+	}
+	currency, err := a.Currency()
+	if err != nil {
+		return nil, err
+	}
+	exchange, err := a.Exchange()
+	if err != nil {
+		return nil, err
+	}
+	if q.Workload.Limits.MaxPriceAgeDays == 0 {
+		q.Workload.Limits.MaxPriceAgeDays = a.Config.Int(config.MaxPriceAge)
+	}
+	r, err := plan.Search(ctx, plan.Input{
+		Workload: q.Workload, Offers: cat.Offers, Providers: a.Providers(), Software: software.Embedded(),
+		Curves: estimate.EmbeddedCurves(), Exchange: exchange, Currency: currency, Today: a.Today, Top: q.Top,
+	})
+	if err != nil && ctx.Err() != nil {
+		return nil, done(ctx)
+	}
+	return r, err
+}

@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/rackrate/rackrate/internal/base/problem"
+	"github.com/rackrate/rackrate/internal/facts/catalog"
+	"github.com/rackrate/rackrate/internal/front/cli/render"
+	"github.com/rackrate/rackrate/internal/front/say"
+)
+
+// verifyOptions are the flags of catalog verify.
+type verifyOptions struct {
+	today    string
+	provider string
+	all      bool
+
+	files []string
+}
+
+// AddFlags declares the flags.
+func (o *verifyOptions) AddFlags(f *pflag.FlagSet, s *say.Speaker) {
+	f.StringVar(&o.today, "today", "", s.Text("option.today"))
+	f.StringVar(&o.provider, "provider", "file", s.Text("option.verify-provider"))
+	f.BoolVar(&o.all, "all", false, s.Text("option.all-faults"))
+}
+
+// Validate checks the day.
+func (o *verifyOptions) Validate(args []string, d *deps) error {
+	o.files = args
+	if o.today == "" {
+		o.today = d.Today
+	}
+	if _, err := time.Parse(time.DateOnly, o.today); err != nil {
+		return problem.New(problem.Input, "cli.bad_flag_value", problem.Args{"Flag": "--today", "Value": o.today, "Type": "YYYY-MM-DD"})
+	}
+	return nil
+}
+
+func newCatalog(d *deps) *cobra.Command { return d.family("catalog", groupManage, newCatalogVerify(d)) }
+
+func newCatalogVerify(d *deps) *cobra.Command {
+	cmd := d.command("catalog_verify", "verify [FILE...]", "")
+	opts := &verifyOptions{}
+	opts.AddFlags(cmd.Flags(), d.Say)
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := d.settle(cmd); err != nil {
+			return err
+		}
+		if err := opts.Validate(args, d); err != nil {
+			return err
+		}
+		return runCatalogVerify(cmd.Context(), opts, d)
+	}
+	return cmd
+}
+
+// runCatalogVerify checks the catalog that ships with the program, or files in SkyPilot's format. Flags are told and
+// are no failure; rows with errors must not rank, so they are bad input.
+func runCatalogVerify(_ context.Context, o *verifyOptions, d *deps) error {
+	doc := &render.Verified{Top: d.top()}
+	if o.all {
+		doc.Top = 0
+	}
+	if len(o.files) == 0 {
+		c, err := d.Catalog()
+		if err != nil {
+			return err
+		}
+		doc.Add("", len(c.Offers), catalog.Verify(c, o.today))
+	}
+	for _, path := range o.files {
+		name, data, err := d.ReadInput(path)
+		if err != nil {
+			return err
+		}
+		faults, err := catalog.VerifySkyPilot(name, bytes.NewReader(data), d.Chips(), o.provider, o.today)
+		if err != nil {
+			return err
+		}
+		doc.Add(name, bytes.Count(data, []byte("\n")), faults)
+	}
+	if err := d.show(doc); err != nil {
+		return err
+	}
+	if n := doc.Errors(); n > 0 {
+		return problem.New(problem.Input, "catalog.faulty_rows", problem.Args{"Count": n})
+	}
+	return nil
+}

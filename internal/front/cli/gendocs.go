@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/rackrate/rackrate/internal/base/problem"
+	"github.com/rackrate/rackrate/internal/front/app"
+	"github.com/rackrate/rackrate/internal/front/config"
+	"github.com/rackrate/rackrate/internal/front/say"
+)
+
+// newGenDocs writes docs/cli.md and its sibling in each other language.
+func newGenDocs(d *deps) *cobra.Command {
+	cmd := d.command("gen_docs", "gen-docs DIR", groupManage)
+	cmd.Hidden = true
+	cmd.Args = cobra.ExactArgs(1)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		for _, lang := range say.Langs() {
+			name := "cli.md"
+			if lang != say.English {
+				name = "cli." + string(lang) + ".md"
+			}
+			if err := d.Files.Create(filepath.Join(args[0], name), []byte(reference(d, lang)), true); err != nil {
+				return problem.New(problem.Internal, "cli.cannot_write", problem.Args{"Error": err.Error()}).Wrap(err)
+			}
+		}
+		return nil
+	}
+	return cmd
+}
+
+// reference is the reference of every command in a language.
+func reference(d *deps, lang say.Lang) string {
+	spoken := &deps{App: &app.App{Outside: d.Outside, Config: d.Config, Say: say.For(lang), Today: d.Today}}
+	root := newRoot(spoken)
+	s := spoken.Say
+	var b strings.Builder
+	b.WriteString("# " + s.Text("docs.title") + "\n\n" + s.Text("docs.generated") + "\n\n" + root.Long + "\n")
+	section(&b, spoken, root, 2)
+	b.WriteString("\n## " + s.Text("docs.settings.title") + "\n\n" + s.Text("docs.settings") + "\n\n")
+	for _, k := range config.Keys() {
+		b.WriteString("- `" + string(k) + "` · `" + k.Env() + "` · `" + k.Default() + "`\n")
+	}
+	b.WriteString("\n## " + s.Text("docs.exit.title") + "\n\n" + s.Text("docs.exit") + "\n")
+	return b.String()
+}
+
+// section writes the commands below cmd, those that only hold others as headings.
+func section(b *strings.Builder, d *deps, cmd *cobra.Command, level int) {
+	for _, c := range cmd.Commands() {
+		if c.Hidden || c.Name() == "help" {
+			continue
+		}
+		b.WriteString("\n" + strings.Repeat("#", level) + " " + c.CommandPath() + "\n\n" + c.Long + "\n")
+		if c.HasAvailableSubCommands() {
+			section(b, d, c, level+1)
+			continue
+		}
+		b.WriteString("\n```\n" + usageLine(c) + "\n```\n")
+		if c.Example != "" {
+			b.WriteString("\n" + d.Say.Text("help.examples") + "\n\n```sh\n" + c.Example + "\n```\n")
+		}
+		for _, part := range d.flagSections(c) {
+			if len(part.flags) > 0 && part.title != d.Say.Text("help.global") {
+				flagTable(b, d, part)
+			}
+		}
+	}
+	if level == 2 {
+		sections := d.flagSections(cmd)
+		flagTable(b, d, sections[len(sections)-1])
+	}
+}
+
+func flagTable(b *strings.Builder, d *deps, part flagSection) {
+	b.WriteString("\n**" + part.title + "**\n\n| | |\n| --- | --- |\n")
+	for _, f := range part.flags {
+		b.WriteString("| `" + strings.TrimSpace(flagForm(f)) + "` | " + cell(d.flagText(f)) + " |\n")
+	}
+}
+
+func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
+
+var _ pflag.Value = (*fieldValue)(nil)

@@ -1,0 +1,297 @@
+package render
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/rackrate/rackrate/internal/base/money"
+	"github.com/rackrate/rackrate/internal/base/unit"
+	"github.com/rackrate/rackrate/internal/choose/plan"
+	"github.com/rackrate/rackrate/internal/front/say"
+)
+
+// labelColumn is how wide the labels of an explanation stand.
+const labelColumn = 12
+
+// explain takes one plan apart: the data behind every number, with its source and date.
+func (d *Plans) explain(p *Printer) {
+	q := &d.Result.Plans[d.Explain-1]
+	s := p.Say
+	p.Para(p.Bold(s.Say("explain.title", say.Args{"Rank": q.Rank, "Plan": strings.Join([]string{place(q), machineName(q), gpus(q), s.Value(q.Price.Mode)}, " · ")})), 2)
+	p.Para(Asked(d.Result.Workload, s), 2)
+	p.Gap()
+	e := explainer{p, s, d, q}
+	e.price()
+	e.chip()
+	e.machine()
+	e.layout()
+	e.memory()
+	e.speed()
+	e.time()
+	e.serving()
+	e.spot()
+	e.cost()
+	e.carbon()
+	e.remarks()
+	e.sizes()
+	e.elsewhere()
+}
+
+// explainer writes the sections of an explanation.
+type explainer struct {
+	p *Printer
+	s *say.Speaker
+	d *Plans
+	q *plan.Plan
+}
+
+// head writes the first line of a section; its further lines follow under it.
+func (e explainer) head(section, text string) {
+	e.p.Hang(e.s.Text("explain."+section), text, labelColumn)
+}
+
+func (e explainer) more(text string) { e.p.Hang("", text, labelColumn) }
+
+func machineName(q *plan.Plan) string {
+	if q.Instances > 1 {
+		return fmt.Sprintf("%s ×%d", q.Offer.InstanceType, q.Instances)
+	}
+	return q.Offer.InstanceType
+}
+
+func (e explainer) price() {
+	price := e.q.Price
+	args := say.Args{
+		"Price": price.Hourly, "Mode": price.Mode, "AsOf": price.AsOf, "Source": price.Source,
+		"Confidence": price.Confidence, "Age": e.d.age(e.q, e.s),
+	}
+	e.head("price", e.s.Say("explain.price.line", args))
+	if price.Hourly.Currency() != e.q.Hourly.Currency() {
+		e.more(e.s.Say("explain.price.converted", say.Args{
+			"Price": e.q.Hourly, "AsOf": e.d.Result.FXAsOf, "Source": e.d.Result.FXSource,
+		}))
+	}
+	for _, f := range price.Flags {
+		e.more(e.s.Value(f))
+	}
+}
+
+func (e explainer) chip() {
+	a := e.q.Offer.Accelerator
+	e.head("chip", chipFacts(a, e.q.Estimate.Precision, e.s))
+	e.more(e.sourced(a.Source, a.AsOf, e.s.Value(a.Confidence)))
+}
+
+func (e explainer) sourced(source, asOf, confidence string) string {
+	return e.p.Dim(e.s.Say("explain.source", say.Args{"Source": source, "AsOf": asOf, "Confidence": confidence}))
+}
+
+func (e explainer) machine() {
+	m := e.q.Offer.Machine
+	e.head("machine", machineFacts(m, e.s))
+	if m.Source != "" {
+		e.more(e.sourced(m.Source, m.AsOf, e.s.Term("topology_known", yes(m.TopologyKnown))))
+	}
+	for _, f := range m.Flags {
+		e.more(e.s.Value(f))
+	}
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+func (e explainer) layout() {
+	e.head("layout", layout(e.q.Estimate.Layout))
+}
+
+func (e explainer) memory() {
+	m := e.q.Estimate.Memory
+	e.head("memory", e.s.Say("explain.memory.line", say.Args{
+		"Used": m.Used.Binary(), "Capacity": m.Capacity.Binary(), "Free": m.Free().Binary(),
+	}))
+	g := &Grid{Columns: []Column{{}, {}, {Right: true}}}
+	indent := strings.Repeat(" ", labelColumn-2)
+	for _, part := range m.Parts {
+		g.Add(indent, e.s.Term("part", part.Name), part.Bytes.Binary())
+	}
+	g.Write(e.p)
+}
+
+func (e explainer) speed() {
+	est := e.q.Estimate
+	v := est.Speed
+	e.head("speed", e.s.Say("explain.speed.line", say.Args{
+		"Speed": speed(e.s, v), "Range": e.s.NumberRange(v.Low, v.High), "Basis": v.Basis,
+	}))
+	if v.Source != "" {
+		e.more(e.s.Say("explain.speed.source", say.Args{"Source": v.Source}))
+	}
+	if v.Like != "" {
+		e.more(e.s.Value(v.Like))
+	}
+	line := e.s.Say("explain.speed.precision", say.Args{"Precision": est.Precision})
+	if est.MFU > 0 {
+		line += " · MFU " + e.s.Percent(est.MFU)
+	}
+	e.more(line)
+	e.head("bottleneck", byShare(e.s, est.Bottleneck))
+}
+
+func (e explainer) time() {
+	t := e.q.Time
+	e.head("time", e.s.Say("explain.time.line", say.Args{
+		"Hours": t.Hours, "Range": e.s.HoursRange(t.LowHours, t.HighHours), "P95": t.P95Hours,
+	}))
+	est := e.q.Estimate
+	if est.Work > 0 && est.Speed.Value > 0 && est.Serving.RequestsPerSecond == 0 {
+		e.more(e.s.Say("explain.time.work", say.Args{
+			"Work":  count3(est.Work) + " " + strings.TrimSuffix(strings.TrimSuffix(e.s.Term("unit", est.Speed.Unit), "/s"), "/h"),
+			"Speed": speed(e.s, est.Speed), "Hours": est.Hours,
+		}))
+	}
+}
+
+func (e explainer) serving() {
+	v := e.q.Estimate.Serving
+	if v.Replicas == 0 && v.RequestsPerSecond == 0 {
+		return
+	}
+	e.head("serving", e.s.Say("explain.serving.line", say.Args{
+		"Replicas": v.Replicas, "Needed": v.ReplicasNeeded, "Each": v.AcceleratorsPerReplica,
+		"Rate": v.RequestsPerSecond, "Concurrency": v.Concurrency,
+	}))
+	e.more(e.s.Say("explain.serving.latency", say.Args{"TTFT": v.TTFT, "TPOT": v.TPOT, "E2E": v.E2E}))
+}
+
+func (e explainer) spot() {
+	v := e.q.Spot
+	if v == nil {
+		return
+	}
+	e.head("spot", e.s.Say("explain.spot.line", say.Args{
+		"PerHour": v.PerHour, "Basis": e.s.Term("spot_basis", v.Basis), "Source": v.Source, "Expected": v.ExpectedPreemptions,
+	}))
+	e.more(e.s.Say("explain.spot.checkpoint", say.Args{
+		"Notice": say.Maybe(e.s, v.Notice), "Every": v.CheckpointEvery, "Overhead": e.s.Percent(v.Overhead - 1),
+	}))
+}
+
+func (e explainer) cost() {
+	c := e.q.Cost
+	g := &Grid{Columns: []Column{{}, {}, {Right: true}, {}}}
+	indent := strings.Repeat(" ", labelColumn-2)
+	e.head("cost", e.s.Say("explain.cost.line", say.Args{
+		"Total": e.s.MoneyExact(c.Total), "Range": e.s.MoneyRange(c.Low, c.High), "Unit": perUnit(e.q, e.s),
+		"Per": e.s.Term("per", c.PerUnit.Unit),
+	}))
+	for _, l := range c.Lines {
+		g.Add(indent, e.s.Value(l.Item), e.s.MoneyExact(l.Amount), e.p.Dim(e.arithmetic(l)))
+	}
+	g.Add(indent, e.s.Text("explain.cost.total"), e.s.MoneyExact(c.Total), "")
+	g.Write(e.p)
+	if len(c.Unknown) > 0 {
+		var items []string
+		for _, item := range c.Unknown {
+			items = append(items, e.s.Value(item))
+		}
+		e.more(e.p.Alert(e.s.Say("explain.cost.unknown", say.Args{"Items": items})))
+	}
+}
+
+// arithmetic says how a line comes about where it is a product the reader can redo: machines × price × hours.
+func (e explainer) arithmetic(l plan.Line) string {
+	if l.Item != plan.Compute {
+		return ""
+	}
+	hourly := e.q.Hourly.Float() * float64(e.q.Instances)
+	if hourly <= 0 {
+		return ""
+	}
+	billed := unit.Hours(l.Amount.Float() / hourly)
+	id := "explain.cost.compute"
+	if math.Abs(float64(billed-e.q.Time.Hours)) > 0.01*float64(e.q.Time.Hours) {
+		id = "explain.cost.compute_billed" // a minimum charge, a term or whole hours are paid for
+	}
+	return e.s.Say(id, say.Args{
+		"Machines": e.q.Instances, "Price": rate4(e.s, e.q.Hourly), "Billed": fmt.Sprintf("%.2f", float64(billed)), "Hours": e.q.Time.Hours,
+	})
+}
+
+// rate4 prints a price an hour finely enough to multiply by.
+func rate4(s *say.Speaker, r money.Rate) string {
+	digits := strings.TrimSuffix(strconv.FormatFloat(r.Float(), 'f', 4, 64), "00")
+	return s.Symbol(r.Currency()) + digits
+}
+
+func (e explainer) carbon() {
+	c := e.q.Carbon
+	kg, ok := c.Kg.Get()
+	if !ok {
+		e.head("carbon", e.s.Text("explain.carbon.unknown"))
+		return
+	}
+	grid := e.q.Region.Grid
+	if kwh, ok := c.Energy.Get(); ok && kwh > 0 && !grid.Known() { // a mean stood in for it
+		grid = unit.Some(unit.GramsPerKWh(float64(kg) * 1000 / float64(kwh)))
+	}
+	e.head("carbon", e.s.Say("explain.carbon.line", say.Args{
+		"Kg": kg, "Energy": say.Maybe(e.s, c.Energy), "Grid": say.Maybe(e.s, grid), "Basis": e.s.Term("carbon_basis", c.Basis),
+	}))
+}
+
+func (e explainer) remarks() {
+	for i, w := range e.q.Warnings {
+		label := ""
+		if i == 0 {
+			label = e.s.Text("explain.warnings")
+		}
+		e.p.Hang(label, e.s.Warning(w), labelColumn)
+	}
+	for i, n := range e.q.Estimate.Notes {
+		label := ""
+		if i == 0 {
+			label = e.s.Text("explain.notes")
+		}
+		e.p.Hang(label, e.s.Note(n), labelColumn)
+	}
+}
+
+// sizes lists the same machine in other numbers: the first few, and those on the Pareto front.
+func (e explainer) sizes() {
+	label := e.s.Text("explain.sizes")
+	for i, z := range e.q.Sizes {
+		if i >= 4 && !z.OnFront {
+			continue
+		}
+		mark := ""
+		if z.OnFront {
+			mark = " ◆"
+		}
+		e.p.Hang(label, e.s.Say("explain.size", say.Args{"Instances": z.Instances, "Hours": z.Hours, "Total": z.Total})+mark, labelColumn)
+		label = ""
+	}
+}
+
+func (e explainer) elsewhere() {
+	var places []string
+	for i, other := range e.q.AlsoIn {
+		if i == 8 {
+			places = append(places, e.s.Say("explain.also.more", say.Args{"Count": len(e.q.AlsoIn) - i}))
+			break
+		}
+		name := other.Region
+		if other.Zone != "" {
+			name = other.Zone
+		}
+		places = append(places, name+" "+e.s.Money(other.Total))
+	}
+	if len(places) > 0 {
+		e.head("also", strings.Join(places, " · "))
+	}
+}

@@ -1,0 +1,147 @@
+package render
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// Column is one column of a table.
+type Column struct {
+	Head  string
+	Right bool // numbers stand to the right, so that their digits line up
+	// Drop is the order in which columns give way when the table is too wide, 1 first; 0 never does.
+	Drop int
+	// Shrink says that the column may be cut with an ellipsis once nothing more can be dropped.
+	Shrink bool
+}
+
+// Grid is rows of text under heads.
+type Grid struct {
+	Columns []Column
+	Rows    [][]string
+}
+
+// dropEmpty takes out a column that no row has anything in.
+func (g *Grid) dropEmpty(i int) {
+	for _, row := range g.Rows {
+		if row[i] != "" {
+			return
+		}
+	}
+	g.Columns = slices.Delete(g.Columns, i, i+1)
+	for n := range g.Rows {
+		g.Rows[n] = slices.Delete(g.Rows[n], i, i+1)
+	}
+}
+
+const gutter = 2
+
+// Add appends a row; it has as many cells as there are columns.
+func (g *Grid) Add(cells ...string) { g.Rows = append(g.Rows, cells) }
+
+// Write lays the table out within the printer's width.
+func (g *Grid) Write(p *Printer) {
+	keep, widths := g.fit(p.Width)
+	heads := make([]string, len(g.Columns))
+	for i, c := range g.Columns {
+		heads[i] = c.Head
+	}
+	if strings.Join(heads, "") != "" {
+		p.Line(p.Bold(g.line(heads, keep, widths)))
+	}
+	for _, row := range g.Rows {
+		p.Line(g.line(row, keep, widths))
+	}
+}
+
+func (g *Grid) line(cells []string, keep []int, widths []int) string {
+	var b strings.Builder
+	for n, i := range keep {
+		if n > 0 {
+			b.WriteString(strings.Repeat(" ", gutter))
+		}
+		cell := cells[i]
+		if width(cell) > widths[i] {
+			cell = displaywidth.TruncateString(cell, widths[i], "…")
+		}
+		b.WriteString(pad(cell, widths[i], g.Columns[i].Right))
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// fit decides which columns are shown and how wide each is.
+func (g *Grid) fit(limit int) (keep []int, widths []int) {
+	widths = make([]int, len(g.Columns))
+	for i, c := range g.Columns {
+		widths[i] = width(c.Head)
+		for _, row := range g.Rows {
+			widths[i] = max(widths[i], width(row[i]))
+		}
+		keep = append(keep, i)
+	}
+	keep = g.drop(keep, widths, limit, 1)
+	g.shrink(keep, widths, limit, shrunk)
+	for order := 2; order <= len(g.Columns); order++ {
+		keep = g.drop(keep, widths, limit, order)
+	}
+	g.shrink(keep, widths, limit, leastWidth)
+	return keep, widths
+}
+
+// How narrow a column may be made: first while it can still be told what stands in it, and at last whatever remains.
+const (
+	shrunk     = 20
+	leastWidth = 12
+)
+
+// drop leaves out the columns of one order where the table is too wide.
+func (g *Grid) drop(keep, widths []int, limit, order int) []int {
+	if total(keep, widths) <= limit {
+		return keep
+	}
+	return slices.DeleteFunc(keep, func(i int) bool { return g.Columns[i].Drop == order })
+}
+
+// shrink narrows the columns that may be, down to a least width, where the table is too wide.
+func (g *Grid) shrink(keep, widths []int, limit, least int) {
+	for _, i := range keep {
+		if over := total(keep, widths) - limit; over > 0 && g.Columns[i].Shrink {
+			widths[i] = max(widths[i]-over, min(widths[i], least))
+		}
+	}
+}
+
+func total(keep []int, widths []int) int {
+	sum := gutter * (len(keep) - 1)
+	for _, i := range keep {
+		sum += widths[i]
+	}
+	return sum
+}
+
+// Markdown writes the table as a Markdown table with every column.
+func (g *Grid) Markdown(p *Printer) {
+	row := func(cells []string) {
+		var b strings.Builder
+		for _, c := range cells {
+			b.WriteString("| " + escapeMarkdown(c) + " ")
+		}
+		p.Line(b.String() + "|")
+	}
+	heads, rules := make([]string, len(g.Columns)), ""
+	for i, c := range g.Columns {
+		heads[i] = c.Head
+		rules += map[bool]string{false: "| --- ", true: "| ---: "}[c.Right]
+	}
+	row(heads)
+	p.Line(rules + "|")
+	for _, r := range g.Rows {
+		row(r)
+	}
+}
+
+func escapeMarkdown(s string) string {
+	return strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;").Replace(s)
+}
