@@ -85,6 +85,7 @@ type MemoryCurve struct {
 type RunCurve struct {
 	CheckpointGBs float64 `yaml:"checkpoint_gbs"` // a machine
 	SaveSeconds   float64 `yaml:"save_s"`
+	StartMin      float64 `yaml:"start_min"`
 	RestartMin    float64 `yaml:"restart_min"`
 	IdleShare     float64 `yaml:"idle_share"`
 	HostShare     float64 `yaml:"host_share"`

@@ -63,11 +63,15 @@ func cheapest(t *testing.T, w *workload.Workload, o *catalog.Offer) float64 {
 			continue
 		}
 		e, refusal, _ := job.Best(plan.Group(o.Machine, k))
-		if refusal != nil || e.Hours > w.Limits.Deadline {
+		if refusal != nil {
+			continue
+		}
+		hours := float64(e.Hours) + 0.1 // six minutes to start
+		if hours > float64(w.Limits.Deadline) {
 			continue
 		}
 		p, _ := provider.Embedded().Provider(o.Provider)
-		seconds := e.Hours.Seconds()
+		seconds := hours * 3600
 		if step, ok := p.BillingGranularity.Get(); ok {
 			seconds = math.Ceil(seconds/step.Seconds()-1e-9) * step.Seconds()
 		}
@@ -75,7 +79,7 @@ func cheapest(t *testing.T, w *workload.Workload, o *catalog.Offer) float64 {
 			seconds = max(seconds, least.Seconds())
 		}
 		object, _ := p.ObjectPerGBMo.Get()
-		kept, _ := provider.EmbeddedExchange().Amount(object.For(2*float64(e.Checkpoint)/1e9*float64(e.Hours)/730), money.USD)
+		kept, _ := provider.EmbeddedExchange().Amount(object.For(2*float64(e.Checkpoint)/1e9*hours/730), money.USD)
 		best = min(best, hourly.Float()*float64(k)*seconds/3600+kept.Float())
 	}
 	return best

@@ -20,15 +20,16 @@ func (s *search) build(f fold) Plan {
 		Offer: o, Price: pr, Hourly: hourly, Provider: c.place.provider, Region: c.place.region,
 		Instances: machines, Accelerators: int(math.Ceil(o.Count)) * machines, Estimate: *est,
 	}
-	ratio := 1.0
+	start := s.start()
+	p.Time = Time{Hours: unit.Hours(c.hours), LowHours: unit.Hours(c.hours), HighHours: unit.Hours(c.hours), P95Hours: unit.Hours(c.hours), Start: start}
 	if est.Hours > 0 {
-		ratio = c.hours / float64(est.Hours)
+		stretch := (unit.Hours(c.hours) - start) / est.Hours // by interruptions
+		p.Time.LowHours, p.Time.HighHours = start+est.LowHours*stretch, start+est.HighHours*stretch
 	}
-	p.Time = Time{Hours: unit.Hours(c.hours), LowHours: est.LowHours * unit.Hours(ratio), HighHours: est.HighHours * unit.Hours(ratio), P95Hours: unit.Hours(c.hours)}
 	if pr.Mode == catalog.Spot {
 		p.Spot = s.spot(o, c)
 		if !s.job.Service() {
-			p.Time.P95Hours = unit.Hours(s.interrupted(o, est, machines).P95)
+			p.Time.P95Hours = start + unit.Hours(s.interrupted(o, est, machines).P95)
 		}
 	}
 	b := s.bill(o, c.place, hourly, pr.Mode, machines, est, c.hours)
@@ -36,7 +37,7 @@ func (s *search) build(f fold) Plan {
 	p.Cost.Low = s.total(c, hourly, pr.Mode, float64(p.Time.LowHours))
 	p.Cost.High = s.total(c, hourly, pr.Mode, float64(p.Time.HighHours))
 	p.Cost.PerUnit = perUnit(s.Workload, p.Cost.Total, est.Work)
-	p.Carbon.Basis = c.place.basis
+	p.Carbon.Basis, p.Carbon.Grid, p.Carbon.PUE = c.place.basis, c.place.grid, c.place.pue
 	if kwh, ok := s.energy(o, c.place, est, machines, c.hours); ok {
 		p.Carbon.Energy = unit.Some(unit.KilowattHours(kwh))
 	}

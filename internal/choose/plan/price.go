@@ -215,13 +215,14 @@ func doubtful(p *catalog.Price) bool {
 // outcome works out time, money and carbon of a candidate and holds them against the limits; it keeps the candidate when all hold.
 func (s *search) outcome(o *catalog.Offer, p *place, est *estimate.Estimate, k, price int, hourly money.Rate, age int) (miss, bool) {
 	mode := o.Prices[price].Mode
-	hours, late := float64(est.Hours), float64(est.Hours)
+	start := float64(s.start())
+	hours, late := start+float64(est.Hours), start+float64(est.Hours)
 	if mode == catalog.Spot && !s.job.Service() {
 		r := s.interrupted(o, est, k)
 		if math.IsInf(r.Mean, 0) || r.Mean > 20*hours+24 {
 			return miss{reason: BySpot, have: r.Mean, want: hours, quantity: "hours"}, true
 		}
-		hours, late = r.Mean, r.P95
+		hours, late = start+r.Mean, start+r.P95
 	}
 	l := s.Workload.Limits
 	if d := float64(l.Deadline); d > 0 && late > d && !s.job.Service() {
@@ -248,6 +249,14 @@ func (s *search) outcome(o *catalog.Offer, p *place, est *estimate.Estimate, k, 
 	s.found = append(s.found, candidate{offer: o, place: p, est: est, price: int32(price), machines: int32(k), hours: hours,
 		total: total.Micros(), rankBy: rankBy.Micros(), carbon: kg, age: int32(age)})
 	return miss{}, false
+}
+
+// start is the time from a machine's launch until its work begins, which is paid for; a service's is nothing against its life.
+func (s *search) start() unit.Hours {
+	if s.job.Service() {
+		return 0
+	}
+	return unit.Hours(s.Curves.Run.StartMin / 60)
 }
 
 // interrupted is the time a spot plan takes. A job that talks across its machines stops when any of them goes; independent

@@ -103,8 +103,9 @@ type Elsewhere struct {
 
 // Time is how long a plan takes, interruptions included.
 type Time struct {
-	Hours, LowHours, HighHours unit.Hours // expected, and the interval of the speed
+	Hours, LowHours, HighHours unit.Hours // expected, start included, and the interval of the speed
 	P95Hours                   unit.Hours // 95th percentile over interruptions
+	Start                      unit.Hours // until the work begins: image, model, data; paid for
 }
 
 // Item is a kind of cost.
@@ -153,6 +154,8 @@ type PerUnit struct {
 type Carbon struct {
 	Kg     unit.Maybe[unit.Kilograms]
 	Energy unit.Maybe[unit.KilowattHours]
+	Grid   unit.Maybe[unit.GramsPerKWh]
+	PUE    float64
 	// Basis says where the grid intensity came from: region, country or unknown.
 	Basis string
 }
@@ -179,32 +182,33 @@ type Reason string
 
 // The limits.
 const (
-	ByAccelerator   Reason = "accelerator"
-	ByProvider      Reason = "provider"
-	ByMarketplace   Reason = "marketplace"
-	ByRegion        Reason = "region"
-	ByResidency     Reason = "residency"
-	ByJurisdiction  Reason = "jurisdiction"
-	ByCertification Reason = "certification"
-	ByConfidential  Reason = "confidential"
-	ByBareMetal     Reason = "bare-metal"
-	ByMIG           Reason = "mig"
-	BySLA           Reason = "sla"
-	ByInterconnect  Reason = "interconnect"
-	ByNetwork       Reason = "network"
-	ByHostRAM       Reason = "host-ram"
-	BySoftware      Reason = "software"
-	ByBilling       Reason = "billing"
-	ByPriceUnknown  Reason = "price-unknown"
-	ByPriceAge      Reason = "price-age"
-	ByCurrency      Reason = "currency"
-	ByCount         Reason = "count"
-	ByDeadline      Reason = "deadline"
-	ByBudget        Reason = "budget"
-	ByCarbon        Reason = "carbon"
-	ByCarbonUnknown Reason = "carbon-unknown"
-	ByDoubt         Reason = "price-doubtful"     // flagged as no observation: never ranked
-	BySpot          Reason = "spot-interruptions" // interrupted too often to get anywhere
+	ByAccelerator     Reason = "accelerator"
+	ByProvider        Reason = "provider"
+	ByMarketplace     Reason = "marketplace"
+	ByRegion          Reason = "region"
+	ByResidency       Reason = "residency"
+	ByJurisdiction    Reason = "jurisdiction"
+	ByCertification   Reason = "certification"
+	ByConfidential    Reason = "confidential"
+	ByBareMetal       Reason = "bare-metal"
+	ByMIG             Reason = "mig"
+	BySLA             Reason = "sla"
+	ByInterconnect    Reason = "interconnect"
+	ByNetwork         Reason = "network"
+	ByHostRAM         Reason = "host-ram"
+	BySoftware        Reason = "software"
+	BySoftwareUnknown Reason = "software-unknown" // nothing says that the software runs on the chip
+	ByBilling         Reason = "billing"
+	ByPriceUnknown    Reason = "price-unknown"
+	ByPriceAge        Reason = "price-age"
+	ByCurrency        Reason = "currency"
+	ByCount           Reason = "count"
+	ByDeadline        Reason = "deadline"
+	ByBudget          Reason = "budget"
+	ByCarbon          Reason = "carbon"
+	ByCarbonUnknown   Reason = "carbon-unknown"
+	ByDoubt           Reason = "price-doubtful"     // flagged as no observation: never ranked
+	BySpot            Reason = "spot-interruptions" // interrupted too often to get anywhere
 )
 
 // Rejection is the offers left out for one reason: that of the candidate which came furthest and missed by the least.

@@ -8,10 +8,11 @@ import (
 	"github.com/rackrate/rackrate/internal/facts/software"
 )
 
-// fitness is what the software asked for makes of a chip: the first refusal, and what is not known.
+// fitness is what the software asked for makes of a chip: the first refusal, the first thing of which nothing is known, and what
+// runs in general but is not confirmed for the versions asked for.
 type fitness struct {
-	refusal *software.Verdict
-	open    []software.Verdict
+	refusal, blank *software.Verdict
+	open           []software.Verdict
 }
 
 // softwareOn asks once per chip whether the stack, framework and needs of the workload run there.
@@ -23,10 +24,14 @@ func (s *search) softwareOn(a *accelerator.Accelerator) *fitness {
 	s.fitness[a] = f
 	take := func(v software.Verdict) {
 		switch {
+		case v.Known && !v.OK && f.refusal == nil:
+			f.refusal = &v
+		case v.Reason == software.NoData || v.Reason == software.UnknownTarget:
+			if f.blank == nil {
+				f.blank = &v
+			}
 		case !v.Known:
 			f.open = append(f.open, v)
-		case !v.OK && f.refusal == nil:
-			f.refusal = &v
 		}
 	}
 	if want.Stack != "" && !strings.EqualFold(want.Stack, a.Stack) {
@@ -47,11 +52,14 @@ func (s *search) softwareLimits() []limit {
 		return nil
 	}
 	return []limit{func(o *catalog.Offer, _ *place) (miss, bool) {
-		v := s.softwareOn(o.Accelerator).refusal
-		if v == nil {
-			return miss{}, true
+		f := s.softwareOn(o.Accelerator)
+		switch {
+		case f.refusal != nil:
+			return miss{reason: BySoftware, because: &Warning{f.refusal.Reason, f.refusal.Args}}, false
+		case f.blank != nil:
+			return miss{reason: BySoftwareUnknown, because: &Warning{f.blank.Reason, f.blank.Args}}, false
 		}
-		return miss{reason: BySoftware, because: &Warning{v.Reason, v.Args}}, false
+		return miss{}, true
 	}}
 }
 
