@@ -71,15 +71,10 @@ func (s *search) spot(o *catalog.Offer, c candidate) *Spot {
 
 // cost lists the lines that are not nothing; their sum is the total exactly.
 func (s *search) cost(b bill) Cost {
-	c := Cost{Total: b.total()}
-	for _, l := range [...]Line{{Compute, b.compute}, {Storage, b.storage}, {Egress, b.egress}, {People, b.people}, {Delay, b.delay}} {
+	c := Cost{Total: b.total(), Unknown: b.unknown.list()}
+	for _, l := range [...]Line{{Compute, b.compute, false}, {Storage, b.storage, b.assumed.storage}, {Egress, b.egress, b.assumed.egress}, {People, b.people, false}, {Delay, b.delay, false}} {
 		if l.Item == Compute || !l.Amount.IsZero() {
 			c.Lines = append(c.Lines, l)
-		}
-	}
-	for _, u := range b.unknown {
-		if u != "" {
-			c.Unknown = append(c.Unknown, u)
 		}
 	}
 	return c

@@ -86,12 +86,29 @@ func dearer(a, b unit.Maybe[money.Rate]) unit.Maybe[money.Rate] {
 	return a
 }
 
-// bill is the cost of a plan by lines. Unknown lists what applies but has no known price; its stand-in is what the dearest
-// known provider charges.
+// bill is the cost of a plan by lines. Where a provider's own price of an item is not known, the dearest known price stands in, so that
+// an unknown never wins; assumed says of which items.
 type bill struct {
 	compute, storage, egress, people, delay money.Amount
-	standIn                                 money.Amount
-	unknown                                 [2]Item
+	assumed, unknown                        items
+}
+
+// items is a small set of the side items.
+type items struct{ storage, egress bool }
+
+func (i *items) add(item Item) {
+	i.storage = i.storage || item == Storage
+	i.egress = i.egress || item == Egress
+}
+
+func (i items) list() (out []Item) {
+	if i.storage {
+		out = append(out, Storage)
+	}
+	if i.egress {
+		out = append(out, Egress)
+	}
+	return out
 }
 
 func (b *bill) total() money.Amount {
@@ -102,7 +119,7 @@ func (b *bill) total() money.Amount {
 func (s *search) bill(o *catalog.Offer, p *place, hourly money.Rate, mode catalog.BillingMode, machines int, est *estimate.Estimate, hours float64) bill {
 	c, w := s.costs, s.Workload
 	zero := money.Zero(s.Currency)
-	b := bill{storage: zero, egress: zero, people: zero, delay: zero, standIn: zero}
+	b := bill{storage: zero, egress: zero, people: zero, delay: zero}
 	billing := price.Billing{Step: p.provider.BillingGranularity.Or(0), Minimum: p.provider.LeastCharge(o.BareMetal.Or(false)).Or(0)}
 	paid := price.Commitment{Mode: mode, Ongoing: s.job.Service()}.Hours(billing, unit.Hours(hours))
 	b.compute = price.Compute(hourly, machines, paid)
@@ -115,18 +132,15 @@ func (s *search) bill(o *catalog.Offer, p *place, hourly money.Rate, mode catalo
 		if gb <= 0 {
 			return
 		}
-		if r, ok := at.Get(); ok {
-			*line = line.Add(r.For(gb))
-			return
+		r, known := at.Get()
+		if !known {
+			if r, known = dearest.Get(); !known {
+				b.unknown.add(item)
+				return
+			}
+			b.assumed.add(item)
 		}
-		if r, ok := dearest.Get(); ok {
-			b.standIn = b.standIn.Add(r.For(gb))
-		}
-		if b.unknown[0] == "" || b.unknown[0] == item {
-			b.unknown[0] = item
-		} else {
-			b.unknown[1] = item
-		}
+		*line = line.Add(r.For(gb))
 	}
 	add(&b.storage, Storage, sd.block, c.dearest.block, gb(s.disk(o))*float64(machines)*months)
 	keep := months
@@ -230,9 +244,8 @@ func (s *search) outcome(o *catalog.Offer, p *place, est *estimate.Estimate, k, 
 	}
 	b := s.bill(o, p, hourly, mode, k, est, hours)
 	total := b.total()
-	rankBy := total.Add(b.standIn)
-	if s.costs.limited && rankBy.Cmp(s.costs.budget) > 0 {
-		return miss{reason: ByBudget, have: rankBy.Float(), want: s.costs.budget.Float(), quantity: "money"}, true
+	if s.costs.limited && total.Cmp(s.costs.budget) > 0 {
+		return miss{reason: ByBudget, have: total.Float(), want: s.costs.budget.Float(), quantity: "money"}, true
 	}
 	kg, known := s.carbon(o, p, est, k, hours)
 	if most, ok := l.MaxCarbon.Get(); ok {
@@ -247,7 +260,7 @@ func (s *search) outcome(o *catalog.Offer, p *place, est *estimate.Estimate, k, 
 		kg = -1
 	}
 	s.found = append(s.found, candidate{offer: o, place: p, est: est, price: int32(price), machines: int32(k), hours: hours,
-		total: total.Micros(), rankBy: rankBy.Micros(), carbon: kg, age: int32(age)})
+		total: total.Micros(), carbon: kg, age: int32(age)})
 	return miss{}, false
 }
 

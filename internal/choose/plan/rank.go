@@ -103,7 +103,7 @@ func (s *search) order() func(a, b candidate) int {
 
 func ties(a, b candidate) int {
 	return cmp.Or(
-		cmp.Compare(a.rankBy, b.rankBy), cmp.Compare(a.hours, b.hours), cmp.Compare(carbonKey(a), carbonKey(b)),
+		cmp.Compare(a.total, b.total), cmp.Compare(a.hours, b.hours), cmp.Compare(carbonKey(a), carbonKey(b)),
 		cmp.Compare(a.age, b.age), cmp.Compare(a.machines, b.machines),
 		cmp.Compare(a.offer.Provider, b.offer.Provider), cmp.Compare(a.offer.InstanceType, b.offer.InstanceType),
 		cmp.Compare(a.offer.Region, b.offer.Region), cmp.Compare(a.offer.Zone, b.offer.Zone), cmp.Compare(a.price, b.price),
@@ -128,10 +128,10 @@ func (s *search) score() func(c candidate) float64 {
 			if kg < 0 {
 				kg = worst
 			}
-			return 0.5*math.Log(float64(c.rankBy)+1) + 0.3*math.Log(c.hours+1e-6) + 0.2*math.Log(kg+1e-6)
+			return 0.5*math.Log(float64(c.total)+1) + 0.3*math.Log(c.hours+1e-6) + 0.2*math.Log(kg+1e-6)
 		}
 	}
-	return func(c candidate) float64 { return float64(c.rankBy) }
+	return func(c candidate) float64 { return float64(c.total) }
 }
 
 func carbonKey(c candidate) float64 {
@@ -150,14 +150,14 @@ func paretoFront(folds []fold) []bool {
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
 		a, b := folds[i].best, folds[j].best
-		return cmp.Or(cmp.Compare(a.rankBy, b.rankBy), cmp.Compare(a.hours, b.hours), cmp.Compare(carbonKey(a), carbonKey(b)))
+		return cmp.Or(cmp.Compare(a.total, b.total), cmp.Compare(a.hours, b.hours), cmp.Compare(carbonKey(a), carbonKey(b)))
 	})
 	on := make([]bool, len(folds))
 	var front []candidate // cheaper first, so that a later plan can only be beaten by an earlier one
 	for _, i := range order {
 		c := folds[i].best
 		beaten := slices.ContainsFunc(front, func(f candidate) bool {
-			return f.hours <= c.hours && carbonKey(f) <= carbonKey(c) && (f.rankBy < c.rankBy || f.hours < c.hours || carbonKey(f) < carbonKey(c))
+			return f.hours <= c.hours && carbonKey(f) <= carbonKey(c) && (f.total < c.total || f.hours < c.hours || carbonKey(f) < carbonKey(c))
 		})
 		if !beaten {
 			on[i] = true

@@ -133,6 +133,8 @@ const (
 type Line struct {
 	Item   Item
 	Amount money.Amount
+	// Assumed says that the provider's own price is not known and the dearest known one, of any provider, stands in.
+	Assumed bool
 }
 
 // Cost is what a plan costs; Total is the sum of Lines to the millionth.
@@ -140,7 +142,7 @@ type Cost struct {
 	Total     money.Amount
 	Low, High money.Amount // over the speed's interval
 	Lines     []Line
-	Unknown   []Item // items that apply but whose price is not known: not in Total
+	Unknown   []Item // items that apply and nobody's price of is known: not in Total
 	PerUnit   PerUnit
 }
 

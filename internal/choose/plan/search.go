@@ -83,8 +83,7 @@ type candidate struct {
 	price    int32 // index in offer.Prices
 	machines int32
 	hours    float64 // expected
-	total    int64   // millionths, of what is known
-	rankBy   int64   // total with the dearest known price in place of each unknown one
+	total    int64   // millionths
 	carbon   float64 // kg; below 0 where it is not known
 	age      int32   // of the price, days
 	score    float64 // by the workload's preference, lower is better

@@ -36,6 +36,9 @@ func (s *search) warnings(p *Plan, c candidate) []Warning {
 	for _, f := range p.Price.Flags {
 		add(true, "price_"+string(f), nil)
 	}
+	for _, line := range p.Cost.Lines {
+		add(line.Assumed, "cost_assumed", Args{"Item": string(line.Item)})
+	}
 	for _, item := range p.Cost.Unknown {
 		add(true, "cost_unknown", Args{"Item": string(item)})
 	}
