@@ -26,7 +26,9 @@ type verifyOptions struct {
 // AddFlags declares the flags.
 func (o *verifyOptions) AddFlags(f *pflag.FlagSet, s *say.Speaker) {
 	f.StringVar(&o.today, "today", "", s.Text("option.today"))
-	f.StringVar(&o.provider, "provider", "file", s.Text("option.verify-provider"))
+	f.StringVar(&o.provider, "provider", "", s.Text("option.verify-provider"))
+	called(f, "today", "DAY")
+	called(f, "provider", "ID")
 	f.BoolVar(&o.all, "all", false, s.Text("option.all-faults"))
 }
 
@@ -84,7 +86,7 @@ func runCatalogVerify(_ context.Context, o *verifyOptions, d *deps) error {
 		if err != nil {
 			return err
 		}
-		doc.Add(name, bytes.Count(data, []byte("\n")), faults)
+		doc.Add(name, max(0, bytes.Count(data, []byte("\n"))-1), faults) // the first line is the header
 	}
 	if err := d.show(doc); err != nil {
 		return err

@@ -82,7 +82,12 @@ func (d *deps) helpFlags(p *render.Printer, cmd *cobra.Command) {
 		p.Gap()
 		p.Line(p.Bold(section.title))
 		for _, f := range section.flags {
-			p.Hang("  "+flagForm(f), d.flagText(f), 30)
+			form := "  " + flagForm(f)
+			if len(form) > flagColumn-2 { // too long to stand beside its text
+				p.Line(form)
+				form = ""
+			}
+			p.Hang(form, d.flagText(f), flagColumn)
 		}
 	}
 }
@@ -97,9 +102,7 @@ type flagSection struct {
 func (d *deps) flagSections(cmd *cobra.Command) []flagSection {
 	sections := []flagSection{{title: d.Say.Text("help.flags")}}
 	global := flagSection{title: d.Say.Text("help.global")}
-	local := cmd.NonInheritedFlags()
-	local.SortFlags = false
-	local.VisitAll(func(f *pflag.Flag) {
+	cmd.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
 		if f.Hidden || !cmd.HasParent() {
 			return
 		}
@@ -120,20 +123,49 @@ func (d *deps) flagSections(cmd *cobra.Command) []flagSection {
 	return append(sections, global)
 }
 
-// annotationSection names the heading of a flag in the help.
-const annotationSection = "section"
+// annotationSection names the heading of a flag in the help, annotationValue what its value is called.
+const (
+	annotationSection = "section"
+	annotationValue   = "value"
+)
 
-// flagForm is a flag as it is written: "-o, --output string".
+// called names the value of a flag in the help.
+func called(f *pflag.FlagSet, flag, value string) {
+	fl := f.Lookup(flag)
+	if fl.Annotations == nil {
+		fl.Annotations = map[string][]string{}
+	}
+	fl.Annotations[annotationValue] = []string{value}
+}
+
+// flagColumn is where the text of a flag begins.
+const flagColumn = 32
+
+// valueNames are what the help calls the values of flags, by type.
+var valueNames = map[string]string{
+	"bool": "", "boolean": "", "int": "N", "float64": "N", "integer": "N", "number": "N", "count": "N", "string": "VALUE", "stringSlice": "VALUE",
+	"enum": "WORD", "bytes": "SIZE", "hours": "TIME", "days": "TIME", "seconds": "TIME", "flop": "FLOP", "money": "MONEY",
+	"money per time": "MONEY/TIME",
+}
+
+// flagForm is a flag as it is written: "-o, --output FORMAT".
 func flagForm(f *pflag.Flag) string {
 	form := "    --" + f.Name
 	if f.Shorthand != "" {
 		form = "-" + f.Shorthand + ", --" + f.Name
 	}
-	name := f.Value.Type()
+	name, known := valueNames[f.Value.Type()]
+	if !known {
+		name = strings.ToUpper(f.Value.Type())
+	}
+	if own := f.Annotations[annotationValue]; len(own) > 0 {
+		name = own[0]
+	}
 	switch {
-	case f.NoOptDefVal != "" && name != "bool":
+	case name == "":
+	case f.NoOptDefVal != "":
 		form += "[=" + name + "]"
-	case name != "bool":
+	default:
 		form += " " + name
 	}
 	return form

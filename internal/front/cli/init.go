@@ -24,6 +24,7 @@ type initOptions struct {
 // AddFlags declares the flags.
 func (o *initOptions) AddFlags(f *pflag.FlagSet, s *say.Speaker) {
 	f.StringVarP(&o.file, "file", "f", "", s.Text("option.init-file"))
+	called(f, "file", "FILE")
 	f.BoolVar(&o.force, "force", false, s.Text("option.force"))
 }
 

@@ -42,6 +42,11 @@ func (o *offersListOptions) AddFlags(f *pflag.FlagSet, s *say.Speaker) {
 	f.String(config.MaxPriceAge.Flag(), "", text("max-price-age"))
 	f.StringVar(&o.sort, "sort", string(app.ByPrice), text("sort"))
 	f.BoolVar(&o.flat, "flat", false, text("flat"))
+	for flag, value := range map[string]string{
+		"gpu": "GPU", "provider": "ID", "region": "PLACE", "billing": "MODE", "min-ram": "SIZE", "max-price": "MONEY", "max-price-age": "DAYS", "sort": "ORDER",
+	} {
+		called(f, flag, value)
+	}
 }
 
 // Validate reads the flags into a query; all faults are told together.

@@ -28,6 +28,7 @@ type planOptions struct {
 func (o *planOptions) AddFlags(f *pflag.FlagSet, s *say.Speaker) {
 	f.StringVar(&o.explain, "explain", "", s.Text("option.explain"))
 	f.Lookup("explain").NoOptDefVal = "1"
+	called(f, "explain", "RANK")
 	f.BoolVar(&o.whyNot, "why-not", false, s.Text("option.why-not"))
 	o.workload.AddFlags(f, s)
 }
@@ -35,9 +36,9 @@ func (o *planOptions) AddFlags(f *pflag.FlagSet, s *say.Speaker) {
 // Validate checks what the flag parser cannot. "--explain 3" reads as --explain and an argument, so a lone number
 // is taken for the rank.
 func (o *planOptions) Validate(args []string) error {
-	if o.explain == "1" && len(args) > 0 {
-		if _, err := strconv.Atoi(args[0]); err == nil {
-			o.explain, args = args[0], args[1:]
+	if last := len(args) - 1; o.explain == "1" && last >= 0 {
+		if _, err := strconv.Atoi(args[last]); err == nil {
+			o.explain, args = args[last], args[:last]
 		}
 	}
 	if o.explain != "" {

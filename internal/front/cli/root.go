@@ -33,6 +33,11 @@ func (g *globals) AddFlags(f *pflag.FlagSet, s *say.Speaker) {
 		f.StringP(k.Flag(), short, "", s.Text("option."+k.Flag()))
 		f.Lookup(k.Flag()).DefValue = k.Default()
 	}
+	called(f, "output", "FORMAT")
+	called(f, "top", "N")
+	called(f, "lang", "LANG")
+	called(f, "currency", "CODE")
+	called(f, "color", "WHEN")
 }
 
 // given are the settings that flags changed. Commands may add flags of their own that are settings.
@@ -81,6 +86,7 @@ func (d *deps) command(id, use, group string) *cobra.Command {
 		Short: d.Say.Text("cmd." + id + ".short"), Long: d.Say.Text("cmd." + id + ".long"),
 		Args: d.noArgs,
 	}
+	cmd.Flags().SortFlags = false // they are declared in the order a reader needs them
 	if d.Say.Has("cmd." + id + ".example") {
 		cmd.Example = d.Say.Text("cmd." + id + ".example")
 	}

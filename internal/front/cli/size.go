@@ -30,6 +30,9 @@ func (o *sizeOptions) AddFlags(f *pflag.FlagSet, s *say.Speaker) {
 	f.StringVar(&o.gpu, "gpu", "", s.Text("option.size-gpu"))
 	f.IntVar(&o.gpus, "gpus", 1, s.Text("option.size-gpus"))
 	f.StringVar(&o.layout, "layout", "", s.Text("option.size-layout"))
+	called(f, "config", "FILE")
+	called(f, "gpu", "GPU")
+	called(f, "layout", "tp=N,…")
 	o.workload.AddFlags(f, s)
 }
 

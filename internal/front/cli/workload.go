@@ -24,6 +24,7 @@ type workloadOptions struct {
 func (o *workloadOptions) AddFlags(f *pflag.FlagSet, s *say.Speaker) {
 	o.set, o.values = f, map[string]*fieldValue{}
 	f.StringVarP(&o.file, "file", "f", "", s.Text("option.file"))
+	called(f, "file", "FILE")
 	for _, flag := range workload.Flags() {
 		if f.Lookup(flag.Name) != nil {
 			continue
@@ -33,7 +34,7 @@ func (o *workloadOptions) AddFlags(f *pflag.FlagSet, s *say.Speaker) {
 		o.values[flag.Name] = v
 		declared := f.VarPF(v, flag.Name, "", fieldUsage(flag, s))
 		declared.Annotations = map[string][]string{annotationSection: {fieldSection(flag, s)}}
-		if first.Type == "bool" {
+		if first.Type == "boolean" {
 			declared.NoOptDefVal = "true"
 		}
 	}
@@ -108,7 +109,7 @@ func fieldUsage(flag workload.Flag, s *say.Speaker) string {
 		if len(f.Enum) > 0 && len(f.Enum) <= 9 {
 			text += s.Say("field.enum", say.Args{"Names": strings.Join(f.Enum, " | ")})
 		}
-		if f.Default != "" {
+		if f.Default != "" && f.Default != "false" {
 			text += s.Say("help.default", say.Args{"Value": f.Default})
 		}
 		meanings = append(meanings, text)

@@ -126,6 +126,7 @@ type Time struct {
 	LowHours  *float64 `json:"low_hours"`
 	HighHours *float64 `json:"high_hours"`
 	P95Hours  *float64 `json:"p95_hours"`
+	Start     *float64 `json:"start_hours"`
 }
 
 // Cost is what a plan costs; the lines sum to the total exactly.
@@ -145,10 +146,11 @@ type PerUnit struct {
 	Unit     string `json:"unit"`
 }
 
-// Line is one item of a cost.
+// Line is one item of a cost; assumed where the dearest known price stands in for one that is not known.
 type Line struct {
-	Item   string `json:"item"`
-	Amount string `json:"amount"`
+	Item    string `json:"item"`
+	Amount  string `json:"amount"`
+	Assumed bool   `json:"assumed"`
 }
 
 // Carbon is a plan's emissions and what they rest on.

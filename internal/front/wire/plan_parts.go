@@ -20,13 +20,13 @@ func fromOnePlan(p *plan.Plan, s *Speaker) Plan {
 		Memory: FromMemory(p.Estimate.Memory), Speed: FromSpeed(p.Estimate), Work: positive(p.Estimate.Work),
 		Time: Time{
 			number(float64(p.Time.Hours), 9), number(float64(p.Time.LowHours), 9),
-			number(float64(p.Time.HighHours), 9), number(float64(p.Time.P95Hours), 9),
+			number(float64(p.Time.HighHours), 9), number(float64(p.Time.P95Hours), 9), number(float64(p.Time.Start), 9),
 		},
 		Cost:     fromCost(p.Cost),
 		CarbonKg: known(p.Carbon.Kg),
 		Carbon: Carbon{
 			Kg: known(p.Carbon.Kg), EnergyKWh: known(p.Carbon.Energy),
-			GridGramsPerKWh: known(p.Region.Grid), PUE: known(p.Region.PUE), Basis: p.Carbon.Basis,
+			GridGramsPerKWh: known(p.Carbon.Grid), PUE: positive(p.Carbon.PUE), Basis: p.Carbon.Basis,
 		},
 		Bottleneck: SharesOf(p.Estimate.Bottleneck),
 		Serving:    fromServing(p.Estimate.Serving),
@@ -57,7 +57,7 @@ func FromSpeed(e estimate.Estimate) Speed {
 func fromCost(c plan.Cost) Cost {
 	out := Cost{Total: moneyOf(c.Total), Low: moneyOf(c.Low), High: moneyOf(c.High), Lines: []Line{}, Unknown: []string{}}
 	for _, l := range c.Lines {
-		out.Lines = append(out.Lines, Line{string(l.Item), l.Amount.Decimal()})
+		out.Lines = append(out.Lines, Line{string(l.Item), l.Amount.Decimal(), l.Assumed})
 	}
 	for _, item := range c.Unknown {
 		out.Unknown = append(out.Unknown, string(item))
@@ -199,5 +199,5 @@ func shortBy(n *plan.NearMiss, c money.Currency) *string {
 	case "count":
 		return text(en.Number(gap))
 	}
-	return text(n.Text)
+	return nil
 }

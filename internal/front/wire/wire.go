@@ -82,6 +82,9 @@ func number(v float64, digits int) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
 	}
+	if v == math.Trunc(v) && math.Abs(v) < 1<<53 { // a count or a size is exact
+		return &v
+	}
 	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
 	if err != nil {
 		return nil

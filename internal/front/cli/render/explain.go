@@ -151,10 +151,18 @@ func (e explainer) time() {
 	est := e.q.Estimate
 	if est.Work > 0 && est.Speed.Value > 0 && est.Serving.RequestsPerSecond == 0 {
 		e.more(e.s.Say("explain.time.work", say.Args{
-			"Work":  count3(est.Work) + " " + strings.TrimSuffix(strings.TrimSuffix(e.s.Term("unit", est.Speed.Unit), "/s"), "/h"),
-			"Speed": speed(e.s, est.Speed), "Hours": est.Hours,
+			"Work":  count3(est.Work) + " " + e.s.Term("work", est.Speed.Unit),
+			"Speed": speed(e.s, est.Speed), "Hours": est.Hours, "Start": e.start(),
 		}))
 	}
+}
+
+// start is how long the machines take to get to work; empty where that is not counted.
+func (e explainer) start() string {
+	if e.q.Time.Start == 0 {
+		return ""
+	}
+	return e.s.Hours(e.q.Time.Start)
 }
 
 func (e explainer) serving() {
@@ -206,7 +214,10 @@ func (e explainer) cost() {
 
 // arithmetic says how a line comes about where it is a product the reader can redo: machines × price × hours.
 func (e explainer) arithmetic(l plan.Line) string {
-	if l.Item != plan.Compute {
+	switch {
+	case l.Assumed:
+		return e.s.Text("explain.cost.assumed")
+	case l.Item != plan.Compute:
 		return ""
 	}
 	hourly := e.q.Hourly.Float() * float64(e.q.Instances)
@@ -236,12 +247,8 @@ func (e explainer) carbon() {
 		e.head("carbon", e.s.Text("explain.carbon.unknown"))
 		return
 	}
-	grid := e.q.Region.Grid
-	if kwh, ok := c.Energy.Get(); ok && kwh > 0 && !grid.Known() { // a mean stood in for it
-		grid = unit.Some(unit.GramsPerKWh(float64(kg) * 1000 / float64(kwh)))
-	}
 	e.head("carbon", e.s.Say("explain.carbon.line", say.Args{
-		"Kg": kg, "Energy": say.Maybe(e.s, c.Energy), "Grid": say.Maybe(e.s, grid), "Basis": e.s.Term("carbon_basis", c.Basis),
+		"Kg": kg, "Energy": say.Maybe(e.s, c.Energy), "Grid": say.Maybe(e.s, c.Grid), "Basis": e.s.Term("carbon_basis", c.Basis),
 	}))
 }
 

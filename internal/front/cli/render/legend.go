@@ -95,8 +95,8 @@ func merge(all []map[string]any, s *say.Speaker) map[string]any {
 	for key, first := range all[0] {
 		if low, high, ok := span(all, key); ok {
 			out[key] = first
-			if lo, hi := s.Value(low), s.Value(high); lo != hi {
-				out[key] = lo + "–" + hi
+			if s.Value(low) != s.Value(high) {
+				out[key] = between(low, high, s)
 			}
 			continue
 		}
@@ -121,6 +121,17 @@ func span(all []map[string]any, key string) (low, high any, ok bool) {
 		}
 	}
 	return low, high, true
+}
+
+// between prints a range, its unit once where the language allows.
+func between(low, high any, s *say.Speaker) string {
+	switch lo := low.(type) {
+	case unit.Hours:
+		return s.HoursRange(lo, high.(unit.Hours))
+	case money.Amount:
+		return s.MoneyRange(lo, high.(money.Amount))
+	}
+	return s.Value(low) + "–" + s.Value(high)
 }
 
 func plainNumber(v any) (float64, bool) {

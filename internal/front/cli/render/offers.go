@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
 	"github.com/rackrate/rackrate/internal/front/app"
 	"github.com/rackrate/rackrate/internal/front/say"
@@ -91,7 +90,11 @@ func (d *Offers) grid(s *say.Speaker, wide bool) *Grid {
 		if m.Least.Known {
 			perGPU, where = s.Rate(m.Least.PerAccelerator()), m.Least.Region
 		}
-		g.Add(m.Provider, m.InstanceType, chips(m.Machine), ram(m.Machine, s), topology(m.Machine, s),
+		gpus := chips(m.Machine)
+		if !wide {
+			gpus = strings.TrimSuffix(gpus, m.Accelerator.Name) + shortChip(m.Accelerator)
+		}
+		g.Add(m.Provider, m.InstanceType, gpus, ram(m.Machine, s), topology(m.Machine, s),
 			cheapest(m, catalog.OnDemand, s), cheapest(m, catalog.Spot, s), perGPU, where,
 			strconv.Itoa(m.Offers), strconv.Itoa(m.Regions))
 	}
@@ -235,6 +238,3 @@ func doubts(flags []catalog.Flag, s *say.Speaker) string {
 	}
 	return s.List(names)
 }
-
-// symbol is a currency as it heads a column.
-func symbol(s *say.Speaker, c money.Currency) string { return strings.TrimSpace(s.Symbol(c)) }

@@ -56,6 +56,9 @@ func (d *Size) model(p *Printer, m *model.Model, wide bool) {
 		p.Line(s.Say("size.published", say.Args{"Published": n}))
 	}
 	d.kv(p, m)
+	if d.Size.Workload != nil && !wide { // the work is what was asked about
+		return
+	}
 	p.Gap()
 	d.parameters(s, m).Write(p)
 	p.Gap()
@@ -124,7 +127,7 @@ func weightsOf(m *model.Model) []wire.Weights {
 // on writes the memory of the fullest accelerator by parts, or by how much the work does not fit.
 func (d *Size) on(p *Printer) {
 	s, z := p.Say, d.Size.Sizing
-	shown := say.Unknown
+	shown := ""
 	if z.Estimate != nil {
 		shown = layout(z.Estimate.Layout)
 	}

@@ -126,7 +126,7 @@ func (g *Grid) Markdown(p *Printer) {
 	row := func(cells []string) {
 		var b strings.Builder
 		for _, c := range cells {
-			b.WriteString("| " + escapeMarkdown(c) + " ")
+			b.WriteString("| " + escapeMarkdown(strings.TrimSpace(c)) + " ")
 		}
 		p.Line(b.String() + "|")
 	}

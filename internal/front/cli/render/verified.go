@@ -93,6 +93,7 @@ func (d *Verified) Text(p *Printer, wide bool) {
 	}
 	p.Gap()
 	d.grid(s, kinds).Write(p)
+	p.Para(p.Dim(s.Text("verify.legend")), 0)
 	for _, k := range kinds {
 		p.Gap()
 		p.Line(p.Bold(s.Term("severity", string(k.severity)) + " · " + s.Say("fault."+string(k.kind), nil)))
