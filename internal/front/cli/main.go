@@ -12,6 +12,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/front/app"
 	"github.com/rackrate/rackrate/internal/front/cli/render"
@@ -29,6 +31,7 @@ func Main(ctx context.Context, args []string, stdio Stdio) int {
 }
 
 func run(ctx context.Context, args []string, outside app.Outside) int {
+	cobra.EnableCommandSorting = false // the order a reader needs them in, not the alphabet's
 	a, faults := app.New(outside, languageAsked(args))
 	d := &deps{App: a, faults: faults}
 	root := newRoot(d)

@@ -74,7 +74,7 @@ func newRoot(d *deps) *cobra.Command {
 	completeGlobals(root)
 	root.AddCommand(
 		newPlan(d), newSize(d), newOffers(d),
-		newCatalog(d), newInit(d), newConfig(d), newVersion(d), newCompletion(d), newSchema(d), newGenDocs(d),
+		newInit(d), newCatalog(d), newConfig(d), newSchema(d), newCompletion(d), newVersion(d), newGenDocs(d),
 	)
 	return root
 }

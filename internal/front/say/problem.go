@@ -27,8 +27,8 @@ func (s *Speaker) Problem(p *problem.Error) string {
 
 // Or joins alternatives: "a, b or c".
 func (s *Speaker) Or(names []string) string {
-	if len(names) == 1 {
-		return names[0]
+	if len(names) < 2 {
+		return strings.Join(names, "")
 	}
 	last := len(names) - 1
 	return s.Say("list.or", Args{"First": s.List(names[:last]), "Last": names[last]})

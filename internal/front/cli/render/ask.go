@@ -122,7 +122,7 @@ func deviceName(on workload.Reference) string {
 	return on.Device.Name
 }
 
-// NeedsLine says what a workload needs of any machine in one line.
+// NeedsLine says what a workload needs of any machine in one line; empty where nothing can be said of all machines.
 func NeedsLine(n plan.Needs, s *say.Speaker) string {
 	var parts []string
 	add := func(set bool, id string, args say.Args) {
@@ -141,5 +141,8 @@ func NeedsLine(n plan.Needs, s *say.Speaker) string {
 	add(n.Checkpoint > 0, "checkpoint", say.Args{"Size": n.Checkpoint.Decimal()})
 	add(n.Storage > 0, "storage", say.Args{"Size": n.Storage.Decimal()})
 	add(n.NetworkGbps > 0, "network", say.Args{"Gbps": n.NetworkGbps})
+	if len(parts) == 0 {
+		return ""
+	}
 	return s.Say("needs.line", say.Args{"Needs": strings.Join(parts, " · ")})
 }

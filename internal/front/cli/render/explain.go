@@ -145,9 +145,12 @@ func (e explainer) speed() {
 
 func (e explainer) time() {
 	t := e.q.Time
-	e.head("time", e.s.Say("explain.time.line", say.Args{
-		"Hours": t.Hours, "Range": e.s.HoursRange(t.LowHours, t.HighHours), "P95": t.P95Hours,
-	}))
+	p95 := ""
+	if t.P95Hours > t.Hours {
+		p95 = e.s.Hours(t.P95Hours)
+	}
+	hours := withRange(e.s.Hours(t.Hours), e.s.HoursRange(t.LowHours, t.HighHours))
+	e.head("time", e.s.Say("explain.time.line", say.Args{"Hours": hours, "P95": p95}))
 	est := e.q.Estimate
 	if est.Work > 0 && est.Speed.Value > 0 && est.Serving.RequestsPerSecond == 0 {
 		e.more(e.s.Say("explain.time.work", say.Args{
@@ -185,8 +188,12 @@ func (e explainer) spot() {
 	e.head("spot", e.s.Say("explain.spot.line", say.Args{
 		"PerHour": v.PerHour, "Basis": e.s.Term("spot_basis", v.Basis), "Source": v.Source, "Expected": v.ExpectedPreemptions,
 	}))
+	every := ""
+	if v.CheckpointEvery > 0 {
+		every = e.s.Hours(v.CheckpointEvery)
+	}
 	e.more(e.s.Say("explain.spot.checkpoint", say.Args{
-		"Notice": say.Maybe(e.s, v.Notice), "Every": v.CheckpointEvery, "Overhead": e.s.Percent(v.Overhead - 1),
+		"Notice": say.Maybe(e.s, v.Notice), "Every": every, "Overhead": e.s.Percent(v.Overhead - 1),
 	}))
 }
 
@@ -195,8 +202,7 @@ func (e explainer) cost() {
 	g := &Grid{Columns: []Column{{}, {}, {Right: true}, {}}}
 	indent := strings.Repeat(" ", labelColumn-2)
 	e.head("cost", e.s.Say("explain.cost.line", say.Args{
-		"Total": e.s.MoneyExact(c.Total), "Range": e.s.MoneyRange(c.Low, c.High), "Unit": perUnit(e.q, e.s),
-		"Per": e.s.Term("per", c.PerUnit.Unit),
+		"Total": withRange(e.s.MoneyExact(c.Total), e.interval(c)), "Unit": perUnit(e.q, e.s), "Per": perName(c, e.s),
 	}))
 	for _, l := range c.Lines {
 		g.Add(indent, e.s.Value(l.Item), e.s.MoneyExact(l.Amount), e.p.Dim(e.arithmetic(l)))
@@ -210,6 +216,22 @@ func (e explainer) cost() {
 		}
 		e.more(e.p.Alert(e.s.Say("explain.cost.unknown", say.Args{"Items": items})))
 	}
+}
+
+// interval is the range of a cost, or the cost where it has none.
+func (e explainer) interval(c plan.Cost) string {
+	if c.Low == c.High {
+		return e.s.MoneyExact(c.Total)
+	}
+	return e.s.MoneyRange(c.Low, c.High)
+}
+
+// perName is the unit of work a cost is divided by; empty where there is none.
+func perName(c plan.Cost, s *say.Speaker) string {
+	if c.PerUnit.Unit == "" {
+		return ""
+	}
+	return s.Term("per", c.PerUnit.Unit)
 }
 
 // arithmetic says how a line comes about where it is a product the reader can redo: machines × price × hours.
@@ -269,12 +291,16 @@ func (e explainer) remarks() {
 	}
 }
 
-// sizes lists the same machine in other numbers: the first few, and those on the Pareto front.
+// manySizes is how many other numbers of machines are listed; JSON has them all.
+const manySizes = 6
+
+// sizes lists the same machine in other numbers, best first.
 func (e explainer) sizes() {
 	label := e.s.Text("explain.sizes")
 	for i, z := range e.q.Sizes {
-		if i >= 4 && !z.OnFront {
-			continue
+		if i == manySizes {
+			e.more(e.s.Say("explain.also.more", say.Args{"Count": len(e.q.Sizes) - i}))
+			break
 		}
 		mark := ""
 		if z.OnFront {

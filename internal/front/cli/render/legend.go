@@ -131,7 +131,11 @@ func between(low, high any, s *say.Speaker) string {
 	case money.Amount:
 		return s.MoneyRange(lo, high.(money.Amount))
 	}
-	return s.Value(low) + "–" + s.Value(high)
+	lo, hi := s.Value(low), s.Value(high)
+	if n, unit, found := strings.Cut(lo, " "); found && strings.HasSuffix(hi, " "+unit) {
+		lo = n
+	}
+	return lo + "–" + hi
 }
 
 func plainNumber(v any) (float64, bool) {

@@ -46,26 +46,41 @@ func machineFacts(m *catalog.Machine, s *say.Speaker) string {
 	if m.Topology != "" && m.Topology != catalog.Single {
 		parts = append(parts, s.Value(m.Topology))
 	}
-	if v, ok := m.NetworkGbps.Get(); ok {
-		parts = append(parts, strings.TrimSpace(fmt.Sprintf("%s Gbit/s %s", s.Number(v), networkName(m, s))))
-	} else if m.Network != "" {
-		parts = append(parts, s.Value(m.Network))
+	parts = append(parts, networkFacts(m, s)...)
+	parts = append(parts, features(m, s)...)
+	if len(parts) == 0 {
+		return say.Unknown
 	}
-	for _, yes := range []struct {
+	return strings.Join(parts, " · ")
+}
+
+// networkFacts says what joins machines; nothing where that is the same fabric as inside one and its speed unknown.
+func networkFacts(m *catalog.Machine, s *say.Speaker) []string {
+	gbps, known := m.NetworkGbps.Get()
+	switch {
+	case known:
+		return []string{strings.TrimSpace(fmt.Sprintf("%s Gbit/s %s", s.Number(gbps), networkName(m, s)))}
+	case m.Network != "" && string(m.Network) != string(m.Topology):
+		return []string{s.Value(m.Network)}
+	}
+	return nil
+}
+
+// features lists what is stated of a machine: a feature nobody states is not claimed.
+func features(m *catalog.Machine, s *say.Speaker) []string {
+	var out []string
+	for _, f := range []struct {
 		id  string
 		set bool
 	}{
 		{"bare_metal", m.BareMetal.Or(false)}, {"mig", m.MIG.Or(false)}, {"confidential", m.Confidential.Or(false)},
 		{"gpudirect", m.GPUDirect.Or(false)}, {"reservation", m.Reservation},
-	} { // a feature nobody states is not claimed
-		if yes.set {
-			parts = append(parts, s.Text("machine."+yes.id))
+	} {
+		if f.set {
+			out = append(out, s.Text("machine."+f.id))
 		}
 	}
-	if len(parts) == 0 {
-		return say.Unknown
-	}
-	return strings.Join(parts, " · ")
+	return out
 }
 
 func networkName(m *catalog.Machine, s *say.Speaker) string {

@@ -42,7 +42,7 @@ func (d *Plans) Text(p *Printer, wide bool) {
 		return
 	}
 	p.Para(p.Bold(Asked(d.Result.Workload, p.Say)), 2)
-	p.Para(NeedsLine(d.Result.Needs, p.Say), 2)
+	d.needs(p)
 	p.Gap()
 	if len(d.Result.Plans) == 0 {
 		p.Line(p.Alert(p.Say.Text("plan.none")))
@@ -68,6 +68,12 @@ func (d *Plans) Text(p *Printer, wide bool) {
 	}
 	p.Gap()
 	p.Para(p.Dim(p.Say.Text("plan.next")), 0)
+}
+
+func (d *Plans) needs(p *Printer) {
+	if line := NeedsLine(d.Result.Needs, p.Say); line != "" {
+		p.Para(line, 2)
+	}
 }
 
 // best says the first plan in a sentence.
@@ -227,7 +233,7 @@ func (d *Plans) age(q *plan.Plan, s *say.Speaker) string {
 func (d *Plans) Markdown(p *Printer) {
 	p.Line("## ", Asked(d.Result.Workload, p.Say))
 	p.Gap()
-	p.Line(NeedsLine(d.Result.Needs, p.Say))
+	d.needs(p)
 	p.Gap()
 	if len(d.Result.Plans) == 0 {
 		p.Line(p.Say.Text("plan.none"))

@@ -26,7 +26,9 @@ var usualFormats = []model.Format{"bf16", "fp8", "nvfp4", "awq", "q4_k_m"}
 func (d *Size) Text(p *Printer, wide bool) {
 	if w := d.Size.Workload; w != nil {
 		p.Para(p.Bold(Asked(w, p.Say)), 2)
-		p.Para(NeedsLine(d.Size.Sizing.Needs, p.Say), 2)
+		if line := NeedsLine(d.Size.Sizing.Needs, p.Say); line != "" {
+			p.Para(line, 2)
+		}
 		p.Gap()
 	}
 	if m := d.Size.Model; m != nil {
