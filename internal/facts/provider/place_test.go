@@ -21,8 +21,10 @@ func TestRegionCountry(t *testing.T) {
 		{"runpod", "EU-RO-1", "RO"}, {"runpod", "EUR-IS-2", "IS"}, {"runpod", "US-DE-1", "US"}, {"runpod", "CA-MTL-1", "CA"},
 		{"spheron", "helsinki-finland-9", "FI"}, {"spheron", "atlanta-georgia-1", ""}, {"simplepod", "Europe-DE", "DE"},
 		{"lium", "SE", "SE"},
+		{"primeintellect", "IS", "IS"}, {"lambda", "me-west-1", "IL"}, {"lambda", "asia-northeast-1", "JP"}, {"ovhcloud", "FRA", "DE"},
+		{"matpool", "CN", "CN"},
 		// not certain
-		{"primeintellect", "IS", ""}, {"daytona", "earth", ""}, {"lambda", "me-west-1", ""}, {"aws", "us-west-9", ""}, {"vast", "", ""},
+		{"daytona", "earth", ""}, {"lambda", "europe-south-1", ""}, {"aws", "us-west-9", ""}, {"vast", "", ""},
 	} {
 		if got := provider.Embedded().Region(c.provider, c.id); got.Country != c.country {
 			t.Errorf("%s %q is in %q, want %q", c.provider, c.id, got.Country, c.country)
@@ -54,7 +56,7 @@ func TestMatchPlace(t *testing.T) {
 		{"alibaba", "cn-hongkong", "apac", true}, {"aws", "ap-southeast-2", "apac", true}, {"aws", "ap-southeast-2", "asia", false},
 		{"aws", "us-east-1", "USA", true}, {"aws", "us-east-1", "na", true}, {"aws", "us-east-1", "美国", true},
 		{"gcp", "me-central2", "sa", false}, {"gcp", "me-central2", "Saudi Arabia", true}, {"gcp", "southamerica-east1", "sa", true},
-		{"primeintellect", "IS", "IS", false}, // the word is Iceland, and the row is not certain to be
+		{"primeintellect", "IS", "Iceland", true}, {"primeintellect", "IL", "Iceland", false},
 		{"vast", "Texas, US, NA", "us", true}, {"vast", "Texas, US, NA", "texas, us, na", true},
 		{"daytona", "earth", "earth", true}, {"daytona", "earth", "eu", false}, {"aws", "eu-west-1", "atlantis", false},
 	} {
