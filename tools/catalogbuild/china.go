@@ -21,25 +21,17 @@ func (b *builder) alibaba() error {
 	}
 	for _, r := range rows {
 		b.report.in["alibaba"]++
-		instance := r.get("instance_type")
-		count, ok := parseShare(r.get("count"))
-		if !ok {
-			b.report.left("alibaba", "count of accelerators missing: "+instance)
+		seen := b.machineOf("alibaba", r)
+		if seen == nil {
 			continue
 		}
-		mib := r.number("gpu_mem_mib").Or(0)
-		chip, flags := b.identify("alibaba", instance, catalog.Evidence{Name: r.get("accelerator"), MiB: mib, Count: count})
-		if chip == nil {
-			continue
-		}
-		if s := alibabaSlice.FindStringSubmatch(instance); s != nil {
+		seen.Source, seen.AsOf = "alibaba-priceserver", "2024-10-09"
+		if s := alibabaSlice.FindStringSubmatch(seen.InstanceType); s != nil {
 			part, _ := strconv.ParseFloat(s[1], 64)
-			count, flags = part/chip.NominalGB.Or(part), withFlags(flags, catalog.SliceFromName)
+			seen.Count = part / seen.Accelerator.NominalGB.Or(part)
+			seen.Flags = withFlags(seen.Flags, catalog.SliceFromName)
 		}
-		m := b.machine(catalog.Machine{
-			Provider: "alibaba", InstanceType: instance, Accelerator: chip, Count: count, Flags: flags,
-			VCPU: r.number("vcpu"), RAM: r.mib("mem_mib"), Source: "alibaba-priceserver", AsOf: "2024-10-09",
-		})
+		m := b.machine(*seen)
 		if m == nil {
 			continue
 		}
@@ -62,25 +54,17 @@ func (b *builder) tencent() error {
 	}
 	for _, r := range rows {
 		b.report.in["tencent"]++
-		instance := r.get("instance_type")
-		count, ok := parseShare(r.get("count"))
-		if !ok {
-			b.report.left("tencent", "count of accelerators missing: "+instance)
+		m := b.machineOf("tencent", r)
+		if m == nil {
 			continue
 		}
-		mib := r.number("gpu_mem_mib").Or(0)
-		chip, flags := b.identify("tencent", instance, catalog.Evidence{Name: r.get("accelerator"), MiB: mib, Count: count})
-		if chip == nil {
-			continue
-		}
+		m.Source, m.AsOf, m.Flags = "tencent-hpc", "2026-01-01", withFlags(m.Flags, catalog.DateUnknown)
 		if strings.Contains(r.get("note"), "invite-only") {
-			flags = withFlags(flags, catalog.InviteOnly)
+			m.Flags = withFlags(m.Flags, catalog.InviteOnly)
 		}
-		m := b.machine(catalog.Machine{
-			Provider: "tencent", InstanceType: instance, Accelerator: chip, Count: count, Flags: withFlags(flags, catalog.DateUnknown),
-			VCPU: r.number("vcpu"), RAM: r.mib("mem_mib"), Source: "tencent-hpc", AsOf: "2026-01-01",
-		})
-		b.list(m, "", "")
+		if m = b.machine(*m); m != nil {
+			b.list(m, "", "")
+		}
 	}
 	return nil
 }

@@ -25,8 +25,9 @@ func (b *builder) facts() error {
 		case m.Count <= 1:
 			m.Topology, m.TopologyKnown = catalog.Single, true // one chip has no peers: nothing to infer
 		case m.Topology == catalog.UnknownTopo:
-			m.Topology = catalog.InferTopology(m.Accelerator, m.Count)
-			m.Flags = withFlags(m.Flags, catalog.TopologyInferred)
+			if m.Topology = catalog.InferTopology(m.Accelerator, m.Count, m.InstanceType); m.Topology != catalog.UnknownTopo {
+				m.Flags = withFlags(m.Flags, catalog.TopologyInferred)
+			}
 		}
 	}
 	return nil
@@ -45,16 +46,17 @@ func addFacts(m *catalog.Machine, r record) {
 		}
 		return false
 	}
-	if t := topology(r.get("topology")); t != catalog.UnknownTopo && (t != catalog.Single || m.Count <= 1) {
-		m.Topology, m.TopologyKnown = t, !recalled("link R", "bridge R", "topology/mig R")
+	links := r.get("topology")
+	if t := topology(links); t != catalog.UnknownTopo && (t != catalog.Single || m.Count <= 1) {
+		m.Topology, m.TopologyKnown = t, !recalled("link R", "bridge R", "topology/mig R") && !strings.Contains(links, " R)")
 		if !m.TopologyKnown && m.Count > 1 {
 			m.Flags = withFlags(m.Flags, catalog.TopologyRecalled)
 		}
 	}
-	addNetwork(m, r, recalled("IB+link R") && !strings.Contains(source, "net V"))
+	addNetwork(m, r, recalled("IB+link R", "gbps R") && !strings.Contains(source, "net V"))
 	if v, ok := r.number("local_nvme_gb").Get(); ok && !m.NVMe.Known() {
 		m.NVMe = unit.Some(unit.Bytes(v * float64(unit.GB)))
-		if strings.Contains(source, "(GiB)") {
+		if strings.Contains(source, "GiB") {
 			m.NVMe = unit.Some(unit.Bytes(v * float64(unit.GiB)))
 		}
 	}
@@ -85,13 +87,17 @@ func addNetwork(m *catalog.Machine, r record, recalled bool) {
 	}
 }
 
-// topology reads the table's words; the first that fits counts.
+// topology reads the table's words; the first that fits counts. A bridge counts wherever it is named: its cards are
+// described as "PCIe" first.
 func topology(s string) catalog.Topology {
+	if strings.Contains(s, "NVLink bridge") {
+		return catalog.NVLinkPairs
+	}
 	for _, w := range []struct {
 		word string
 		t    catalog.Topology
 	}{
-		{"single", catalog.Single}, {"NVSwitch", catalog.NVSwitch}, {"NVLink bridge", catalog.NVLinkPairs}, {"PCIe", catalog.PCIeOnly},
+		{"single", catalog.Single}, {"NVSwitch", catalog.NVSwitch}, {"PCIe", catalog.PCIeOnly},
 		{"NVLink", catalog.NVLinkMesh}, {"Infinity Fabric", catalog.XGMI}, {"NeuronLink", catalog.NeuronLink},
 	} {
 		if strings.HasPrefix(s, w.word) {

@@ -20,24 +20,20 @@ func (b *builder) gcp() error {
 	}
 	for _, r := range rows {
 		b.report.in["gcp"]++
-		instance, region := r.get("instance_type"), r.get("region")
-		count, ok := parseShare(r.get("count"))
-		if !ok {
-			b.report.left("gcp", "count of accelerators missing: "+instance)
+		region := r.get("region")
+		seen := b.machineOf("gcp", r)
+		if seen == nil {
 			continue
 		}
-		mib := r.number("gpu_mem_mib").Or(0)
-		chip, flags := b.identify("gcp", instance, catalog.Evidence{Name: r.get("accelerator"), MiB: mib, Count: max(count, 1)})
-		if chip == nil {
+		seen.Source, seen.AsOf = "gcp-karpenter", "2026-08-03"
+		seen.Reservation = strings.HasPrefix(seen.InstanceType, "a4")
+		m := b.machine(*seen)
+		if m == nil {
 			continue
 		}
-		m := b.machine(catalog.Machine{
-			Provider: "gcp", InstanceType: instance, Accelerator: chip, Count: count, Flags: flags,
-			VCPU: r.number("vcpu"), RAM: r.mib("mem_mib"), Source: "gcp-karpenter", AsOf: "2026-08-03",
-			Reservation: strings.HasPrefix(instance, "a4"),
-		})
 		b.list(m, region, "")
 		price := catalog.Price{AsOf: r.get("price_date"), Source: "gcp-karpenter", Confidence: catalog.Secondary}
+		var ok bool
 		if price.Hourly, ok = rate(r.get("on_demand_usd_hour"), money.USD); ok {
 			price.Mode = catalog.OnDemand
 			b.price(m, region, "", price)
@@ -46,7 +42,7 @@ func (b *builder) gcp() error {
 			price.Mode = catalog.Spot
 			b.price(m, region, "", price)
 		}
-		if instance == "a4-highgpu-8g" {
+		if m.InstanceType == "a4-highgpu-8g" {
 			if p, ok := rate(r.get("anycloud_total_od_2026-05-20"), money.USD); ok {
 				b.price(m, region, "", catalog.Price{Mode: catalog.CapacityBlock, Hourly: p, AsOf: "2026-05-20", Source: "anycloud", Confidence: catalog.Secondary})
 			}
@@ -69,7 +65,10 @@ func (b *builder) tpus() error {
 		return err
 	}
 	defer f.Close()
-	rows, _, err := catalog.ReadSkyPilot(f, money.USD)
+	rows, faults, err := catalog.ReadSkyPilot(f, money.USD)
+	for range faults {
+		b.report.left("gcp", "unreadable row of the other catalog")
+	}
 	for _, r := range rows {
 		if !strings.HasPrefix(r.Accelerator, "tpu-") {
 			continue

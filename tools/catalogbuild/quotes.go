@@ -32,7 +32,11 @@ func (b *builder) quotes() error {
 		}
 		q.price.Source = quoteSource(r.get("source"))
 		q.price.AsOf, q.price.Flags = quoteDay(r.get("date"))
-		q.price.Hourly, _ = rate(r.get("price"), money.Currency(r.get("currency")))
+		var ok bool
+		if q.price.Hourly, ok = rate(r.get("price"), money.Currency(r.get("currency"))); !ok {
+			b.report.left("quotes", "no price: "+r.get("provider")+" "+q.sku)
+			continue
+		}
 		b.quote(q)
 	}
 	return nil
@@ -131,6 +135,9 @@ func (b *builder) gcpQuote(q quote) {
 		return
 	}
 	q.price.Mode = catalog.BillingMode(q.tier)
+	if q.price.Mode == catalog.Spot {
+		m.Reservation = false
+	}
 	b.price(m, q.region, "", q.price)
 }
 
@@ -200,5 +207,6 @@ func (b *builder) shopQuote(provider string, q quote) {
 		Provider: provider, InstanceType: "1x-" + chip.Name, Accelerator: chip, Count: 1,
 		Source: q.price.Source, AsOf: q.price.AsOf, Flags: flags,
 	})
-	b.price(m, "cn", "", q.price)
+	q.price.Flags = withFlags(q.price.Flags, catalog.RegionUnconfirmed) // the index compares sellers in mainland China
+	b.price(m, "CN", "", q.price)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
 )
@@ -141,7 +142,7 @@ func TestFormFactors(t *testing.T) {
 		"lambda/gpu_1x_h100_pcie": "H100-PCIe-80GB", "lambda/gpu_8x_a100_80gb_sxm4": "A100-SXM-80GB",
 		"vast/1x-H100_NVL-32-65536": "H100-NVL-94GB", "vast/1x-H100_SXM-32-65536": "H100-SXM-80GB",
 		"verda/1H100.80S.32V": "H100-SXM-80GB", "scaleway/H100-1-80G": "H100-PCIe-80GB", "hyperbolic/1x-H100-75-722": "H100-SXM-80GB",
-		"runpod/1x_H100_SECURE": "H100-PCIe-80GB", "runpod/1x_H100-NVL_SECURE": "H100-NVL-94GB", "fluidstack/H100_NVLINK_80GB::8": "H100-SXM-80GB",
+		"runpod/1x_H100_SECURE": "H100-PCIe-80GB", "runpod/1x_H100-NVL_SECURE": "H100-NVL-94GB",
 	} {
 		found := c.Find(instance)
 		if len(found) == 0 || found[0].Accelerator.Name != want {
@@ -155,9 +156,46 @@ func TestFormFactors(t *testing.T) {
 			t.Errorf("%s: form factor is stated, yet marked as assumed", instance)
 		}
 	}
-	do := c.Find("digitalocean/gpu-h100x8-640gb")[0]
-	if !slices.Contains(do.Flags, catalog.FormFactorAssumed) {
-		t.Error("the source does not state the form factor of gpu-h100x8-640gb, yet it is not marked")
+	for instance, want := range map[string]string{
+		"digitalocean/gpu-h100x8-640gb": "H100-SXM-80GB", "fluidstack/H100_NVLINK_80GB::8": "H100-PCIe-80GB",
+		"primeintellect/oblivus__8xA100_80GB__252__1920__NVLINK": "A100-PCIe-80GB",
+		"primeintellect/datacrunch__8xA100_80GB__176__960":       "A100-SXM-80GB",
+	} {
+		m := c.Find(instance)[0]
+		if m.Accelerator.Name != want || !slices.Contains(m.Flags, catalog.FormFactorAssumed) {
+			t.Errorf("%s: %s %v; no source states the form factor", instance, m.Accelerator.Name, m.Flags)
+		}
+	}
+}
+
+// Cards with bridges are neither on the bus alone nor on a switch, whoever sells them.
+func TestBridgedCards(t *testing.T) {
+	c := embedded(t)
+	for _, instance := range []string{
+		"hyperstack/n3-H100x8-NVLink", "spheron/n3-H100x8-NVLink__CANADA-1", "fluidstack/H100_NVLINK_80GB::8",
+		"primeintellect/hyperstack__8xA100_80GB__252__1920__NVLINK", "azure/Standard_NC48ads_A100_v4", "azure/Standard_NC80adis_H100_v5",
+	} {
+		if m := c.Find(instance)[0]; m.Topology != catalog.NVLinkPairs {
+			t.Errorf("%s: %s", instance, m.Topology)
+		}
+	}
+}
+
+// Eight chips on one board share switches at every seller.
+func TestEightSXMShareSwitches(t *testing.T) {
+	for _, m := range embedded(t).Machines {
+		hgx := m.Accelerator.FormFactor == "SXM" && (m.Accelerator.Arch == "Hopper" || m.Accelerator.Arch == "Ampere" || m.Accelerator.Arch == "Blackwell")
+		if hgx && m.Count == 8 && m.Topology != catalog.NVSwitch {
+			t.Errorf("%s %s: %s", m.Provider, m.InstanceType, m.Topology)
+		}
+	}
+}
+
+// Disks that a source gives in GiB are larger in the GB of the data file.
+func TestDiskUnits(t *testing.T) {
+	nvme, _ := embedded(t).Find("azure/Standard_ND96isr_H100_v5")[0].NVMe.Get()
+	if nvme != 28000*unit.GiB {
+		t.Errorf("ND96isr_H100_v5 has %v, want 28000 GiB", nvme)
 	}
 }
 
@@ -271,7 +309,7 @@ func TestTopologyIsMarkedUnlessStated(t *testing.T) {
 	loose := []catalog.Flag{catalog.TopologyInferred, catalog.TopologyRecalled}
 	for _, m := range embedded(t).Machines {
 		marked := slices.ContainsFunc(m.Flags, func(f catalog.Flag) bool { return slices.Contains(loose, f) })
-		if m.TopologyKnown == marked && m.Topology != catalog.UnknownTopo {
+		if m.TopologyKnown == marked && m.Topology != catalog.UnknownTopo || marked && m.Topology == catalog.UnknownTopo {
 			t.Errorf("%s %s: topology known %v, flags %v", m.Provider, m.InstanceType, m.TopologyKnown, m.Flags)
 		}
 	}

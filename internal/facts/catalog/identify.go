@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"math"
 	"regexp"
 	"slices"
@@ -54,11 +55,11 @@ func Identify(chips *accelerator.Table, ev Evidence) (Identity, bool) {
 			return id, true
 		}
 	}
-	fit = slices.Clone(fit)
-	least := leastMemory(fit)
-	if other := slices.DeleteFunc(slices.Clone(fit), func(a *accelerator.Accelerator) bool { return a.NominalGB == least.NominalGB }); len(other) > 0 && mib == 0 {
-		id.Flags = append(id.Flags, AcceleratorInferred)
-		fit = slices.DeleteFunc(fit, func(a *accelerator.Accelerator) bool { return a.NominalGB != least.NominalGB })
+	if mib == 0 {
+		all := len(fit)
+		if fit = leastMemory(fit); len(fit) < all {
+			id.Flags = append(id.Flags, AcceleratorInferred)
+		}
 	}
 	if len(fit) == 1 {
 		id.Chip = fit[0]
@@ -74,17 +75,14 @@ func Identify(chips *accelerator.Table, ev Evidence) (Identity, bool) {
 	return id, true
 }
 
-func leastMemory(chips []*accelerator.Accelerator) *accelerator.Accelerator {
-	return slices.MinFunc(chips, func(a, b *accelerator.Accelerator) int {
-		x, y := a.NominalGB.Or(math.Inf(1)), b.NominalGB.Or(math.Inf(1)) // an unknown size is never the least
-		switch {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
+// leastMemory keeps the chips of the smallest size; an unknown size is never that.
+func leastMemory(chips []*accelerator.Accelerator) []*accelerator.Accelerator {
+	size := func(c *accelerator.Accelerator) float64 { return c.NominalGB.Or(math.Inf(1)) }
+	least := math.Inf(1)
+	for _, c := range chips {
+		least = min(least, size(c))
+	}
+	return slices.DeleteFunc(slices.Clone(chips), func(c *accelerator.Accelerator) bool { return size(c) > least })
 }
 
 // memorySlack covers makers' GB against GiB and the share that the driver and ECC keep (15,360 of 16,384 MiB on a T4).
@@ -120,14 +118,14 @@ func nearestMemory(chips []*accelerator.Accelerator, gb float64) []*accelerator.
 
 var (
 	formNVL  = regexp.MustCompile(`NVL(\b|_|\d)`)
-	formSXM  = regexp.MustCompile(`SXM|HGX|NVLINK|H100.80GB.HBM3|\.\d+S\.\d+V`) // nvidia-smi prints HBM3 for SXM only; Verda writes 80S
-	formPCIe = regexp.MustCompile(`PCI|N3-[AH]100X\d`)                          // Hyperstack writes SXM5 where it is not PCIe
+	formSXM  = regexp.MustCompile(`SXM|HGX|H100.80GB.HBM3|\.\d+S\.\d+V`) // nvidia-smi prints HBM3 for SXM only; Verda writes 80S
+	formPCIe = regexp.MustCompile(`PCI|N3-[AH]100X\d`)                   // Hyperstack writes SXM5 where it is not PCIe
 	formSrv  = regexp.MustCompile(`6000-?_?S\b|SERVER|BSE`)
 	formWork = regexp.MustCompile(`-WK|_WK|-WS\b|_WS\b|WORKSTATION`)
 )
 
-// statedForm reads the form factor from the text. PCIe goes before NVLink, because vendors write
-// PCIe-NVLink for bridged cards; NVL on a chip that has no NVL part of that memory means bridged cards too.
+// statedForm reads the form factor from the text. NVLink is not one: sellers write it of bridged cards, whose hosts
+// are those of their plain cards. NVL on a chip that has no NVL part of that memory means bridged cards too.
 func statedForm(chips []*accelerator.Accelerator, text string) *accelerator.Accelerator {
 	switch {
 	case formSrv.MatchString(text):
@@ -170,14 +168,8 @@ func slowestForm(chips []*accelerator.Accelerator) *accelerator.Accelerator {
 		}
 	}
 	return slices.MinFunc(chips, func(a, b *accelerator.Accelerator) int {
-		x, y := a.Bandwidth.Or(0), b.Bandwidth.Or(0) // a chip of unknown bandwidth counts as the slowest
-		switch {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return strings.Compare(a.Name, b.Name)
+		// A chip of unknown bandwidth counts as the slowest.
+		return cmp.Or(cmp.Compare(a.Bandwidth.Or(0), b.Bandwidth.Or(0)), strings.Compare(a.Name, b.Name))
 	})
 }
 

@@ -96,7 +96,7 @@ func (p *skyPilotParser) add(row SkyPilotRow) {
 	if m == nil {
 		m = &Machine{
 			Provider: p.provider, InstanceType: row.InstanceType, Accelerator: chip, Count: count, VCPU: row.VCPU,
-			RAM: RAM(row.RAMGiB), Topology: InferTopology(chip, count), TopologyKnown: count <= 1, Source: FileSource, AsOf: p.asOf,
+			RAM: RAM(row.RAMGiB), Topology: InferTopology(chip, count, row.InstanceType, row.Accelerator, row.Upstream), TopologyKnown: count <= 1, Source: FileSource, AsOf: p.asOf,
 		}
 		p.byType[row.InstanceType] = m
 	}
@@ -159,9 +159,10 @@ func RAM(gib unit.Maybe[float64]) unit.Maybe[unit.Bytes] {
 	return unit.Some(unit.Bytes(v * float64(unit.GiB)))
 }
 
-// InferTopology guesses how so many chips of a kind are linked from the form factor alone: eight on a carrier board
-// share switches (Volta's have none), cards have the bus. What no rule covers stays unknown.
-func InferTopology(chip *accelerator.Accelerator, count float64) Topology {
+// InferTopology guesses how so many chips of a kind are linked from the form factor: eight on a carrier board share
+// switches (Volta's have none), cards have the bus, or bridges where a name that the seller gives the machine says
+// NVLink. What no rule covers stays unknown.
+func InferTopology(chip *accelerator.Accelerator, count float64, names ...string) Topology {
 	form := strings.ToUpper(chip.FormFactor)
 	switch {
 	case count <= 1:
@@ -175,8 +176,11 @@ func InferTopology(chip *accelerator.Accelerator, count float64) Topology {
 	case strings.HasPrefix(form, "OAM") && chip.Vendor == "AMD":
 		return XGMI
 	case strings.HasPrefix(form, "PCIE"), form == "NVL":
+		if strings.Contains(strings.ToUpper(strings.Join(names, " ")), "NVLINK") {
+			return NVLinkPairs
+		}
 		return PCIeOnly
-	case strings.HasPrefix(chip.Name, "Trainium"):
+	case strings.HasPrefix(chip.Name, "Trainium"), strings.HasPrefix(chip.Name, "Inferentia"):
 		return NeuronLink
 	}
 	return UnknownTopo

@@ -26,7 +26,7 @@ const (
 	FallingPrice  FaultKind = "falling_price"  // price per chip falls by more than 40 % with the count
 	SamePrice     FaultKind = "same_price"     // as dear as a machine with another count
 	SpotNotBelow  FaultKind = "spot_not_below" // spot at or above on demand
-	SpotTenth     FaultKind = "spot_tenth"     // spot exactly 10 % of on demand: a default, not an observation
+	SpotTenth     FaultKind = "spot_tenth"     // spot at a tenth of on demand or less: a default or a floor, not an observation
 	ReservedAbove FaultKind = "reserved_above" // reserved dearer than on demand
 	Stale         FaultKind = "stale"          // older than the limit
 	LooseTopology FaultKind = "topology"       // how the chips are linked was inferred or recalled
@@ -174,7 +174,7 @@ func (v *verifier) checkDiscount(o *Offer, p Price, onDemand money.Rate) {
 	switch {
 	case p.Mode == Spot && p.Hourly.Nanos() >= onDemand.Nanos():
 		v.price(o, p, SpotNotBelow, args)
-	case p.Mode == Spot && p.Hourly.Nanos()*10 == onDemand.Nanos():
+	case p.Mode == Spot && p.Hourly.Nanos() <= onDemand.Nanos()/10:
 		v.price(o, p, SpotTenth, args)
 	case p.Mode.isCommitment() && p.Hourly.Nanos() > onDemand.Nanos():
 		v.price(o, p, ReservedAbove, args)

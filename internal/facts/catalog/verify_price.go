@@ -17,24 +17,24 @@ var scale = map[money.Currency]float64{
 	money.USD: 1, money.EUR: 0.9, "GBP": 0.8, money.CNY: 7.2, "JPY": 150, "INR": 85, "KRW": 1400, "SGD": 1.35, "CAD": 1.4, "AUD": 1.55, "HKD": 7.8,
 }
 
-// priceBand is what one chip an hour can plausibly cost in USD, host included, by the chip's memory. The floors lie
-// under auction and marketplace prices, the roofs over the dearest list price seen with the largest host; a
+// priceBand is what one chip an hour can plausibly cost in USD, host included, by the chip's memory. The floors are
+// about half the least auction or marketplace price seen, the roofs lie over the dearest list price seen with the largest host; a
 // monthly price is 730 times and a price in cents 100 times too high, so both fall outside for all but odd cases.
 func priceBand(chip *accelerator.Accelerator) (low, high float64) {
 	gb, _ := chip.NominalGB.Get()
 	switch {
 	case gb <= 16:
-		return 0.01, 8
+		return 0.015, 8
 	case gb <= 24:
-		return 0.02, 10
+		return 0.05, 10
 	case gb <= 48:
-		return 0.04, 16
+		return 0.06, 16
 	case gb <= 80:
-		return 0.1, 24
+		return 0.2, 24
 	case gb <= 144:
-		return 0.2, 30
+		return 0.4, 30
 	}
-	return 0.4, 90
+	return 0.8, 90
 }
 
 func (v *verifier) checkRate(o *Offer, p Price) {
@@ -46,7 +46,7 @@ func (v *verifier) checkRate(o *Offer, p Price) {
 	case !ok:
 		v.price(o, p, BadCurrency, problem.Args{"Currency": string(p.Hourly.Currency())})
 		return
-	case o.Accelerator == nil || o.Count <= 0:
+	case o.Accelerator == nil || !o.Accelerator.NominalGB.Known() || o.Count <= 0:
 		return // reported with the machine
 	}
 	each := p.Hourly.Float() / per / o.Count
@@ -92,11 +92,19 @@ func (v *verifier) checkCounts(offers []*Offer) {
 		}
 	}
 	slices.SortStableFunc(cells, compareCells)
-	for i := 1; i < len(cells); i++ {
-		if cells[i-1].group(cells[i]) != 0 {
-			continue
+	// Each cell is held against the cheapest one of the next smaller count: a provider that sells two series on one
+	// chip, one of them at a discount, is no fault.
+	var smaller, cheapest countCell
+	for i, c := range cells {
+		switch {
+		case i == 0 || cheapest.group(c) != 0:
+			smaller, cheapest = countCell{}, c
+		case c.o.Count > cheapest.o.Count:
+			smaller, cheapest = cheapest, c
 		}
-		v.compareCounts(cells[i-1], cells[i])
+		if smaller.o != nil {
+			v.compareCounts(smaller, c)
+		}
 	}
 }
 
@@ -130,9 +138,6 @@ func hostClass(m *Machine) float64 {
 const maxFall = 0.40
 
 func (v *verifier) compareCounts(small, big countCell) {
-	if small.o.Count == big.o.Count {
-		return
-	}
 	a, b := small.p.Hourly.Float()/small.o.Count, big.p.Hourly.Float()/big.o.Count
 	args := problem.Args{"PerAccelerator": b, "Other": small.o.InstanceType, "OtherPerAccelerator": a}
 	switch {

@@ -66,6 +66,9 @@ func TestVerifyFindsPlantedFaults(t *testing.T) {
 		{"twice", catalog.Duplicate, catalog.IsError, nil, func(m *catalog.Machine) rows { return priced(m, onDemand("24"), onDemand("25")) }},
 		{"spot above", catalog.SpotNotBelow, catalog.IsError, nil, func(m *catalog.Machine) rows { return priced(m, onDemand("24"), aPrice(catalog.Spot, "24")) }},
 		{"spot a tenth", catalog.SpotTenth, catalog.IsFlag, nil, func(m *catalog.Machine) rows { return priced(m, onDemand("24"), aPrice(catalog.Spot, "2.4")) }},
+		{"spot below a tenth", catalog.SpotTenth, catalog.IsFlag, nil, func(m *catalog.Machine) rows {
+			return priced(m, onDemand("24"), aPrice(catalog.Spot, "2.16"))
+		}},
 		{"reserved above", catalog.ReservedAbove, catalog.IsError, nil, func(m *catalog.Machine) rows {
 			return priced(m, onDemand("24"), aPrice(catalog.Reserved3Y, "30"))
 		}},
@@ -93,6 +96,25 @@ func TestVerifyFindsPlantedFaults(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A provider may sell a chip in two series, one at a discount. Neither price is a slip, whichever the order.
+func TestTwoSeriesAreNoFault(t *testing.T) {
+	m := aMachine(t)
+	dear, cheap := m, m
+	dear.InstanceType, dear.Count, dear.VCPU = "t1-one", 1, unit.Some(24.0)
+	cheap.InstanceType, cheap.Count, cheap.VCPU = "t1-le-one", 1, unit.Some(24.0)
+	m.InstanceType = "t1-le-eight"
+	c := catalogOf(
+		catalog.Row{Machine: &cheap, Region: "east", Price: aPrice(catalog.OnDemand, "1.2")},
+		catalog.Row{Machine: &dear, Region: "east", Price: aPrice(catalog.OnDemand, "3")},
+		catalog.Row{Machine: &m, Region: "east", Price: aPrice(catalog.OnDemand, "9.6")},
+	)
+	for _, f := range catalog.Verify(c, today) {
+		if f.Kind == catalog.FallingPrice || f.Kind == catalog.SamePrice {
+			t.Errorf("%+v", f)
+		}
 	}
 }
 
@@ -155,6 +177,7 @@ func TestInferTopology(t *testing.T) {
 		{"H100-SXM-80GB", 8, catalog.NVSwitch}, {"H100-SXM-80GB", 1, catalog.Single}, {"V100-SXM2-16GB", 8, catalog.NVLinkMesh},
 		{"H100-PCIe-80GB", 8, catalog.PCIeOnly}, {"H100-NVL-94GB", 2, catalog.PCIeOnly}, {"L4", 4, catalog.PCIeOnly},
 		{"MI300X", 8, catalog.XGMI}, {"GB200", 4, catalog.NVSwitch}, {"Trainium1", 16, catalog.NeuronLink}, {"TPU-v5e", 8, catalog.ICI},
+		{"Inferentia2", 6, catalog.NeuronLink},
 	} {
 		a, ok := accelerator.Embedded().Get(w.chip)
 		if !ok {
