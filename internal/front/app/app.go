@@ -10,8 +10,10 @@ import (
 	"context"
 	"io"
 	"os"
+	"sync"
 	"time"
 
+	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/front/config"
 	"github.com/rackrate/rackrate/internal/front/say"
@@ -44,7 +46,8 @@ type App struct {
 	Config config.Config
 	Say    *say.Speaker
 	Today  string // ISO date
-	facts  facts
+
+	exchange func() (money.Exchange, error)
 }
 
 // New reads the settings. Its error lists what is wrong with them; the App works all the same, so that the faults
@@ -60,6 +63,7 @@ func New(out Outside, lang string) (*App, error) {
 	}
 	cfg, faults := config.Load(src)
 	a := &App{Outside: out, Config: cfg, Say: say.For(cfg.Language())}
+	a.exchange = sync.OnceValues(a.readExchange)
 	day, err := today(out)
 	a.Today = day
 	return a, join(faults, err)

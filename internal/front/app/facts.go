@@ -1,8 +1,6 @@
 package app
 
 import (
-	"sync"
-
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
@@ -11,12 +9,6 @@ import (
 	"github.com/rackrate/rackrate/internal/facts/provider"
 	"github.com/rackrate/rackrate/internal/front/config"
 )
-
-// facts holds what was loaded beyond the embedded tables, which load themselves once.
-type facts struct {
-	exchange func() (money.Exchange, error)
-	once     sync.Once
-}
 
 // Chips is every known accelerator.
 func (a *App) Chips() *accelerator.Table { return accelerator.Embedded() }
@@ -30,11 +22,9 @@ func (a *App) Providers() *provider.Table { return provider.Embedded() }
 // Catalog is every known offer.
 func (a *App) Catalog() (*catalog.Catalog, error) { return catalog.Embedded() }
 
-// Exchange is the user's own exchange rates where the settings name a file, else the embedded ones.
-func (a *App) Exchange() (money.Exchange, error) {
-	a.facts.once.Do(func() { a.facts.exchange = sync.OnceValues(a.readExchange) })
-	return a.facts.exchange()
-}
+// Exchange is the user's own exchange rates where the settings name a file, else the embedded ones. It is read once, when
+// first asked for.
+func (a *App) Exchange() (money.Exchange, error) { return a.exchange() }
 
 func (a *App) readExchange() (money.Exchange, error) {
 	path := a.Config.Text(config.FX)

@@ -19,7 +19,8 @@ type PlanRequest struct {
 // WorkloadFacts is what reading a workload needs to know.
 func (a *App) WorkloadFacts() workload.Facts { return workload.EmbeddedFacts() }
 
-// Plan ranks every way to do a workload.
+// Plan ranks every way to do a workload. A limit on the age of prices from the settings holds where the workload sets none; the
+// result has the workload as it was planned.
 func (a *App) Plan(ctx context.Context, q PlanRequest) (*plan.Result, error) {
 	cat, err := a.Catalog()
 	if err != nil {
@@ -33,11 +34,12 @@ func (a *App) Plan(ctx context.Context, q PlanRequest) (*plan.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if q.Workload.Limits.MaxPriceAgeDays == 0 {
-		q.Workload.Limits.MaxPriceAgeDays = a.Config.Int(config.MaxPriceAge)
+	w := *q.Workload
+	if w.Limits.MaxPriceAgeDays == 0 {
+		w.Limits.MaxPriceAgeDays = a.Config.Int(config.MaxPriceAge)
 	}
 	r, err := plan.Search(ctx, plan.Input{
-		Workload: q.Workload, Offers: cat.Offers, Providers: a.Providers(), Software: software.Embedded(),
+		Workload: &w, Offers: cat.Offers, Providers: a.Providers(), Software: software.Embedded(),
 		Curves: estimate.EmbeddedCurves(), Exchange: exchange, Currency: currency, Today: a.Today, Top: q.Top,
 	})
 	if err != nil && ctx.Err() != nil {

@@ -55,6 +55,7 @@ func newPlan(d *deps) *cobra.Command {
 	cmd := d.command("plan", "plan [FILE]", groupChoose)
 	opts := &planOptions{}
 	opts.AddFlags(cmd.Flags(), d.Say)
+	opts.workload.complete(cmd, d)
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := d.settle(cmd); err != nil {
@@ -85,7 +86,7 @@ func runPlan(ctx context.Context, o *planOptions, d *deps) error {
 	if o.rank > r.Ranked && r.Ranked > 0 {
 		return problem.New(problem.Input, "plan.no_such_rank", problem.Args{"Rank": o.rank, "Last": r.Ranked})
 	}
-	doc := &render.Plans{Result: r, Canonical: workload.Canonical(w), Top: top, WhyNot: o.whyNot, Age: d.AgeDays}
+	doc := &render.Plans{Result: r, Canonical: workload.Canonical(r.Workload), Top: top, WhyNot: o.whyNot, Age: d.AgeDays}
 	if r.Ranked > 0 {
 		doc.Explain = o.rank
 	}

@@ -40,11 +40,16 @@ func (g *globals) AddFlags(f *pflag.FlagSet, s *say.Speaker) {
 	called(f, "color", "WHEN")
 }
 
-// given are the settings that flags changed. Commands may add flags of their own that are settings.
+// given are the settings that flags changed. Commands may add flags of their own that are settings; a key of a workload
+// that is called alike is the workload's.
 func given(f *pflag.FlagSet) map[config.Key]string {
 	flags := map[config.Key]string{}
 	for _, k := range config.Keys() {
-		if fl := f.Lookup(k.Flag()); fl != nil && fl.Changed {
+		fl := f.Lookup(k.Flag())
+		if fl == nil || !fl.Changed {
+			continue
+		}
+		if _, workloads := fl.Value.(*fieldValue); !workloads {
 			flags[k] = fl.Value.String()
 		}
 	}

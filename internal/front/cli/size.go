@@ -68,6 +68,7 @@ func newSize(d *deps) *cobra.Command {
 	cmd := d.command("size", "size [FILE]", groupChoose)
 	opts := &sizeOptions{}
 	opts.AddFlags(cmd.Flags(), d.Say)
+	opts.workload.complete(cmd, d)
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := d.settle(cmd); err != nil {

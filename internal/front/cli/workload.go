@@ -4,6 +4,7 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/rackrate/rackrate/internal/base/problem"
@@ -38,6 +39,31 @@ func (o *workloadOptions) AddFlags(f *pflag.FlagSet, s *say.Speaker) {
 			declared.NoOptDefVal = "true"
 		}
 	}
+}
+
+// complete offers the words that the keys allow, and the known models.
+func (o *workloadOptions) complete(cmd *cobra.Command, d *deps) {
+	for _, flag := range workload.Flags() {
+		if o.values[flag.Name] == nil {
+			continue
+		}
+		words := func() []string { return flag.Fields[0].Enum }
+		if flag.Name == "model" {
+			words = d.modelNames
+		}
+		// A flag that is not there cannot be completed; these were declared above.
+		_ = cmd.RegisterFlagCompletionFunc(flag.Name, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return words(), cobra.ShellCompDirectiveDefault
+		})
+	}
+}
+
+func (d *deps) modelNames() []string {
+	var names []string
+	for _, m := range d.Models().All() {
+		names = append(names, m.Name)
+	}
+	return names
 }
 
 // Validate takes the file from the argument or from -f.
