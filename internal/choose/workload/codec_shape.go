@@ -136,7 +136,7 @@ func mixSchema(*Field) Object {
 	}
 	return Object{{"anyOf", []any{
 		Object{{"type", "object"}, {"properties", props}, {"additionalProperties", false}, {"minProperties", 1}},
-		Object{{"type", "string"}, {"minLength", 1}},
+		Object{{"type", "string"}, {"pattern", `\S`}},
 	}}}
 }
 
