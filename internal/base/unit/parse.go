@@ -145,7 +145,7 @@ func ParseHours(s string) (Hours, error) {
 		return 0, err
 	}
 	d, err := time.ParseDuration(strings.ReplaceAll(strings.TrimSpace(s), " ", ""))
-	if err != nil {
+	if err != nil || !strings.ContainsAny(s, "nuµmsh") { // the library takes a bare 0
 		return 0, fmt.Errorf("%w: want a time such as 72h, 3d or 90m", ErrSyntax)
 	}
 	if d < 0 {

@@ -51,7 +51,7 @@ type Layout struct {
 	EP         int    `json:"ep,omitempty"`
 	MicroBatch int    `json:"micro_batch,omitempty"`
 	Virtual    int    `json:"virtual,omitempty"` // interleaved pipeline stages a rank
-	ZeRO       int    `json:"zero,omitempty"`
+	ZeRO       int    `json:"zero"`
 	Recompute  string `json:"recompute,omitempty"` // none, selective, full
 	Replicas   int    `json:"replicas,omitempty"`  // serving and other work that is simply repeated
 	Batch      int    `json:"batch,omitempty"`     // sequences in flight a replica, or samples a batch

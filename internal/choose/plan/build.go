@@ -100,5 +100,12 @@ func perUnit(w *workload.Workload, total money.Amount, work float64) PerUnit {
 	case workload.Hash:
 		return PerUnit{each * 1e12, "1T hashes"}
 	}
+	// A unit of the user's own may be tiny: prices of a thousand or a million of them can be read.
+	switch n := w.Custom.Units; {
+	case n >= 1e8:
+		return PerUnit{each * 1e6, "1M " + w.Custom.Unit}
+	case n >= 1e5:
+		return PerUnit{each * 1e3, "1k " + w.Custom.Unit}
+	}
 	return PerUnit{each, w.Custom.Unit}
 }

@@ -22,6 +22,9 @@ func (s *search) softwareOn(a *accelerator.Accelerator) *fitness {
 	}
 	want, f := s.Workload.Software, &fitness{}
 	s.fitness[a] = f
+	if want.Stack == "" && want.Framework == "" {
+		want.Stack = s.portedFrom()
+	}
 	take := func(v software.Verdict) {
 		switch {
 		case v.Known && !v.OK && f.refusal == nil:
@@ -46,9 +49,27 @@ func (s *search) softwareOn(a *accelerator.Accelerator) *fitness {
 	return f
 }
 
+// portedFrom is the software stack of the device that the work was measured on: what runs there is not taken to run on another
+// stack unless the workload names a framework or a stack that says so.
+func (s *search) portedFrom() string {
+	var on *accelerator.Accelerator
+	switch w := s.Workload; {
+	case w.Render != nil:
+		on = w.Render.On.Device
+	case w.Sim != nil:
+		on = w.Sim.On.Device
+	case w.Custom != nil:
+		on = w.Custom.On.Device
+	}
+	if on == nil {
+		return ""
+	}
+	return on.Stack
+}
+
 func (s *search) softwareLimits() []limit {
 	want := s.Workload.Software
-	if want.Stack == "" && want.Framework == "" && len(want.Needs) == 0 {
+	if want.Stack == "" && want.Framework == "" && len(want.Needs) == 0 && s.portedFrom() == "" {
 		return nil
 	}
 	return []limit{func(o *catalog.Offer, _ *place) (miss, bool) {

@@ -10,6 +10,9 @@ import (
 // oldPriceDays is the age from which a price is called old: lists of this field move several times a year.
 const oldPriceDays = 90
 
+// manyAccelerators is the number from which new accounts are refused without asking for quota.
+const manyAccelerators = 16
+
 // Args are a warning's figures, by the names its message uses.
 type Args = map[string]any
 
@@ -26,6 +29,7 @@ func (s *search) warnings(p *Plan, c candidate) []Warning {
 	add(s.costs.limited && p.Cost.High.Cmp(s.costs.budget) > 0, "budget_at_risk", Args{"High": p.Cost.High, "Budget": s.costs.budget})
 	add(est.Speed.Like == estimate.LikeNone, "nothing_like_it", nil)
 	add(o.Reservation, "reservation_only", nil)
+	add(p.Accelerators >= manyAccelerators, "quota_to_check", Args{"Accelerators": p.Accelerators})
 	if term := p.Price.Mode.Term(); term > 0 {
 		all := price.Compute(p.Hourly, p.Instances, term)
 		add(p.Time.Hours < term, "commitment_beyond_job", Args{"Term": term, "Total": all})
