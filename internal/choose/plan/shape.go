@@ -122,6 +122,22 @@ func (s *search) counts(g estimate.Group) []int {
 // spanMost is the most machines a replica of a service may span.
 const spanMost = 8
 
+// span is the most machines a replica on a shape may span under the limits.
+func (s *search) span(g estimate.Group) int {
+	most, l := spanMost, s.Workload.Limits
+	if l.MaxCount > 0 {
+		most = min(most, l.MaxCount/g.PerNode)
+	}
+	if l.MaxInstances > 0 {
+		most = min(most, l.MaxInstances)
+	}
+	span := 1
+	for 2*span <= most { // replicas span powers of two
+		span *= 2
+	}
+	return span
+}
+
 // machines calls try with every number of machines of an offer that the limits on counts allow.
 func (s *search) machines(o *catalog.Offer, try func(k int), note func(miss)) {
 	l := s.Workload.Limits
@@ -167,7 +183,7 @@ func single(o *catalog.Offer) bool {
 func (e *shapeEstimates) fleet(s *search) (int, *estimate.Refusal) {
 	if e.fleetOf == 0 && e.fleetRefusal == nil {
 		g := e.group
-		g.Nodes = spanMost
+		g.Nodes = s.span(g)
 		est, refusal, looked := s.job.Best(g)
 		s.layouts += looked
 		if refusal != nil {
