@@ -59,8 +59,8 @@ fuzz: setup ## every fuzz target in turn (FUZZTIME=20s)
 	  go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) ./$$(dirname $$file) </dev/null; \
 	done
 
-docs: setup ## regenerate the command reference: docs/cli
-	go run ./cmd/rackrate gen-docs docs/cli
+docs: setup ## regenerate the command and workload reference in docs
+	go run ./cmd/rackrate gen-docs docs
 
 clean: ## remove what was built
 	rm -rf bin dist

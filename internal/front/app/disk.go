@@ -24,17 +24,31 @@ func (disk) Read(path string) ([]byte, error) {
 	return data, errors.Join(err, f.Close())
 }
 
-func (disk) Create(path string, data []byte, over bool) error {
-	mode := os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	if over {
-		mode = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+// Create writes beside the file and then swaps, so that nobody finds half of it. A new file's name is claimed first.
+func (disk) Create(path string, data []byte, over bool) (err error) {
+	if !over {
+		claim, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if err != nil {
+			return err
+		}
+		if err := claim.Close(); err != nil {
+			return err
+		}
 	}
-	f, err := os.OpenFile(path, mode, 0o644)
+	f, err := os.CreateTemp(filepath.Dir(path), ".rackrate-*")
 	if err != nil {
 		return err
 	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
 	_, err = f.Write(data)
-	return errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
 }
 
 func readAll(r io.Reader, name string) ([]byte, error) {

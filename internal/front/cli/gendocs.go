@@ -5,27 +5,29 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/rackrate/rackrate/internal/base/problem"
+	"github.com/rackrate/rackrate/internal/choose/workload"
 	"github.com/rackrate/rackrate/internal/front/app"
 	"github.com/rackrate/rackrate/internal/front/config"
 	"github.com/rackrate/rackrate/internal/front/say"
 )
 
-// newGenDocs writes docs/cli.md and its sibling in each other language.
+// newGenDocs writes docs/cli.md, docs/formats/workload.md and their siblings in each other language.
 func newGenDocs(d *deps) *cobra.Command {
 	cmd := d.command("gen_docs", "gen-docs DIR", groupManage)
 	cmd.Hidden = true
 	cmd.Args = cobra.ExactArgs(1)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		for _, lang := range say.Langs() {
-			name := "cli.md"
+			ending := ".md"
 			if lang != say.English {
-				name = "cli." + string(lang) + ".md"
+				ending = "." + string(lang) + ".md"
 			}
-			if err := d.Files.Create(filepath.Join(args[0], name), []byte(reference(d, lang)), true); err != nil {
-				return problem.New(problem.Internal, "cli.cannot_write", problem.Args{"Error": err.Error()}).Wrap(err)
+			for name, text := range map[string]string{"cli": reference(d, lang), filepath.Join("formats", "workload"): workloadReference(say.For(lang))} {
+				if err := d.Files.Create(filepath.Join(args[0], name+ending), []byte(text), true); err != nil {
+					return problem.New(problem.Internal, "cli.cannot_write", problem.Args{"Error": err.Error()}).Wrap(err)
+				}
 			}
 		}
 		return nil
@@ -85,4 +87,32 @@ func flagTable(b *strings.Builder, d *deps, part flagSection) {
 
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
-var _ pflag.Value = (*fieldValue)(nil)
+// workloadReference lists the keys of workload files, from the table that reads them.
+func workloadReference(s *say.Speaker) string {
+	var b strings.Builder
+	b.WriteString("# " + s.Text("docs.workload.title") + "\n\n" + s.Text("docs.generated") + "\n\n" + s.Text("docs.workload") + "\n\n```yaml\n")
+	b.Write(workload.Example(workload.Finetune, string(s.Lang())))
+	b.WriteString("```\n\n" + s.Text("docs.workload.columns") + "\n| --- | --- | --- | --- |\n")
+	for _, f := range workload.Fields() {
+		kinds := make([]string, len(f.Kinds))
+		for i, k := range f.Kinds {
+			kinds[i] = string(k)
+		}
+		value := f.Type
+		if len(f.Enum) > 0 {
+			value = strings.Join(f.Enum, ", ")
+		}
+		if f.Required {
+			value += " *"
+		}
+		row := []string{"`" + f.Path + "`", value, strings.Join(kinds, ", "), f.Doc.In(string(s.Lang()))}
+		for i := range row {
+			row[i] = cell(row[i])
+		}
+		if f.Default != "" {
+			row[3] += " (" + f.Default + ")"
+		}
+		b.WriteString("| " + strings.Join(row, " | ") + " |\n")
+	}
+	return b.String()
+}

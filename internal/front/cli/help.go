@@ -143,7 +143,7 @@ const flagColumn = 32
 
 // valueNames are what the help calls the values of flags, by type.
 var valueNames = map[string]string{
-	"bool": "", "boolean": "", "int": "N", "float64": "N", "integer": "N", "number": "N", "count": "N", "string": "VALUE", "stringSlice": "VALUE",
+	"bool": "", "int": "N", "float64": "N", "integer": "N", "number": "N", "count": "N", "string": "VALUE", "stringSlice": "VALUE",
 	"enum": "WORD", "bytes": "SIZE", "hours": "TIME", "days": "TIME", "seconds": "TIME", "flop": "FLOP", "money": "MONEY",
 	"money per time": "MONEY/TIME",
 }

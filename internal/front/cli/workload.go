@@ -35,7 +35,7 @@ func (o *workloadOptions) AddFlags(f *pflag.FlagSet, s *say.Speaker) {
 		o.values[flag.Name] = v
 		declared := f.VarPF(v, flag.Name, "", fieldUsage(flag, s))
 		declared.Annotations = map[string][]string{annotationSection: {fieldSection(flag, s)}}
-		if first.Type == "boolean" {
+		if first.Type == "bool" {
 			declared.NoOptDefVal = "true"
 		}
 	}
