@@ -51,13 +51,16 @@ func (o *sizeOptions) Validate(args []string) error {
 		return problem.New(problem.Input, "cli.nothing_to_size", nil)
 	case o.gpu != "" && o.alone():
 		return problem.New(problem.Input, "cli.size_needs_workload", problem.Args{"Flag": "--gpu"})
-	case o.gpu == "" && (o.layout != "" || o.workload.set.Changed("gpus")):
+	case o.alone() && o.needsChip():
 		return problem.New(problem.Input, "cli.size_needs_gpu", problem.Args{"Flag": "--gpus / --layout"})
 	case o.gpus < 1:
 		return problem.New(problem.Input, "cli.bad_flag_value", problem.Args{"Flag": "--gpus", "Value": o.gpus, "Type": "1, 2, 4 …"})
 	}
 	return nil
 }
+
+// needsChip says that something was asked which only a named accelerator answers.
+func (o *sizeOptions) needsChip() bool { return o.layout != "" || o.workload.set.Changed("gpus") }
 
 // alone says that a model is asked about by itself, without work to do.
 func (o *sizeOptions) alone() bool {
@@ -118,8 +121,34 @@ func (o *sizeOptions) request(d *deps) (app.SizeRequest, error) {
 	}
 	if o.gpu != "" {
 		q.Chip, q.Count, err = o.chip(d)
+		return q, err
+	}
+	q.Chip, q.Count = named(q.Workload)
+	if q.Chip == nil && o.needsChip() {
+		return q, problem.New(problem.Input, "cli.size_needs_gpu", problem.Args{"Flag": "--gpus / --layout"})
+	}
+	if o.workload.set.Changed("gpus") {
+		q.Count = o.gpus
 	}
 	return q, err
+}
+
+// named is the accelerator that the workload's own limits leave, when there is one only, and how many: what the limit, the layout
+// or the most allowed says.
+func named(w *workload.Workload) (*accelerator.Accelerator, int) {
+	var chip *accelerator.Accelerator
+	count := 0
+	for _, sel := range w.Limits.Accelerators {
+		if len(sel.Chips) != 1 || chip != nil && chip != sel.Chips[0] {
+			return nil, 0
+		}
+		chip, count = sel.Chips[0], int(sel.MaxCount)
+	}
+	l := w.Layout
+	if ranks := max(1, l.TP) * max(1, l.PP) * max(1, l.CP) * max(1, l.DP); count == 0 || ranks > count {
+		count = max(ranks, w.Limits.MaxCount)
+	}
+	return chip, max(1, count)
 }
 
 func (o *sizeOptions) model(d *deps) (*model.Model, error) {
