@@ -176,6 +176,18 @@ func (c ChipCurve) Share(p accelerator.Precision) float64 {
 	return c.GEMM["*"]
 }
 
+// Attention is the precision attention runs at beside multiplies at p, with its peak: formats below 16 bit leave it at 16, wider
+// ones keep their own.
+func Attention(a *accelerator.Accelerator, p accelerator.Precision, peak unit.FLOPS) (accelerator.Precision, unit.FLOPS) {
+	switch p {
+	case accelerator.FP8, accelerator.FP4, accelerator.INT8, accelerator.INT4:
+		if q, rate, ok := a.Best(accelerator.BF16, accelerator.FP16); ok {
+			return q, rate
+		}
+	}
+	return p, peak
+}
+
 // OpSeconds is the fixed time of one operation.
 func (c ChipCurve) OpSeconds() float64 { return c.OpUS * 1e-6 }
 

@@ -9,24 +9,41 @@ import (
 type cut struct {
 	t, p, c, e, d int
 	stageLayers   float64 // layers of the fullest pipeline stage
-	first, last   float64 // dense parameters of a rank on the first and the last stage, embeddings apart
+	dense         float64 // dense parameters of a rank of that stage, embeddings apart
 	routed        float64 // routed parameters of a rank
 	embed, head   float64 // of a rank, where it has them
 	layer         float64 // largest gathered unit of a rank: one layer
 }
 
+// schedule is how a cut works through a batch.
+type schedule struct {
+	b, m, virtual, zero int
+	recompute           string
+	fused               bool
+}
+
 func (j *job) cut(t, p, c, e, d int) cut {
 	s := &j.shape
 	k := cut{t: t, p: p, c: c, e: e, d: d, stageLayers: float64((s.layers + p - 1) / p)}
-	k.first = k.stageLayers * s.dense / float64(t)
-	k.last = k.first
+	k.dense = k.stageLayers * s.dense / float64(t)
 	k.routed = k.stageLayers * s.routed / float64(t*e)
 	k.embed, k.head = s.embed/float64(t), s.head/float64(t)
 	if s.tied && p > 1 {
 		k.head = k.embed // the last stage keeps its own copy
 	}
-	k.layer = (s.dense + s.routed/float64(e)) / float64(t)
+	for i := range j.m.Stack {
+		l := &j.m.Stack[i].Params
+		k.layer = max(k.layer, (float64(l.Total-l.Routed)+float64(l.Routed)/float64(e))/float64(t))
+	}
 	return k
+}
+
+// wide is the most embedding and head parameters that one rank holds.
+func (k *cut) wide() float64 {
+	if k.p == 1 {
+		return k.embed + k.head
+	}
+	return max(k.embed, k.head)
 }
 
 // parts is the memory of one rank in bytes.
@@ -39,20 +56,34 @@ func (p parts) total() float64 {
 }
 
 // memory is the fuller of the first stage (embedding, most micro-batches in flight) and the last (head, logits).
-func (j *job) memory(k cut, b, m, virtual, zero int, recompute string, fused bool) parts {
-	first := j.stage(k, b, min(m, k.p), virtual, zero, recompute, fused, k.p == 1)
+func (j *job) memory(k *cut, o schedule) parts {
+	first := j.stage(k, o, k.p == 1)
 	if k.p == 1 {
 		return first
 	}
-	last := j.stage(k, b, 1, virtual, zero, recompute, fused, true)
+	last := j.stage(k, o, true)
 	if last.total() > first.total() {
 		return last
 	}
 	return first
 }
 
-// stage is the memory of a rank that holds so many micro-batches in flight; isLast adds head and logits.
-func (j *job) stage(k cut, b, inFlight, virtual, zero int, recompute string, fused, isLast bool) parts {
+// inFlight is how many micro-batches' activations the first or the last stage holds under 1F1B. Interleaved, a rank of order i
+// warms up with 2(p-i-1) + (v-1)p chunks of 1/v of its layers and holds one more (Narayanan et al. 2021); never more than all.
+func inFlight(k *cut, o schedule, isLast bool) float64 {
+	p, v := float64(k.p), float64(o.virtual)
+	n := p + (p-1)/v
+	switch {
+	case isLast:
+		n = ((v-1)*p + 1) / v
+	case o.virtual == 1:
+		n = p
+	}
+	return min(float64(o.m), n)
+}
+
+// stage is the memory of a rank of the first or the last stage, which has head and logits.
+func (j *job) stage(k *cut, o schedule, isLast bool) parts {
 	s, st := &j.shape, &j.states
 	wide := k.embed
 	if isLast {
@@ -62,7 +93,7 @@ func (j *job) stage(k cut, b, inFlight, virtual, zero int, recompute string, fus
 		}
 	}
 	shard, shardE := 1.0, 1.0 // ranks a ZeRO share is spread over: dense and routed parameters
-	if zero > 0 {
+	if o.zero > 0 {
 		shard, shardE = float64(k.d*k.c), max(1, float64(k.d*k.c)/float64(k.e))
 	}
 	part := func(dense, routed, bytes float64, sharded bool) float64 {
@@ -72,19 +103,16 @@ func (j *job) stage(k cut, b, inFlight, virtual, zero int, recompute string, fus
 		return bytes * (dense + routed)
 	}
 	var p parts
-	p.weights = part(k.first, k.routed, st.weight, zero == 3) + part(wide, 0, st.wide, zero == 3)
-	trainDense, trainRouted := k.first+wide, k.routed
+	p.weights = part(k.dense, k.routed, st.weight, o.zero == 3) + part(wide, 0, st.wide, o.zero == 3)
+	trainDense, trainRouted := k.dense+wide, k.routed
 	if !st.full {
 		trainDense, trainRouted = s.adapters/float64(k.p*k.t), 0
-		p.adapters = part(trainDense, 0, st.wide, zero == 3)
+		p.adapters = part(trainDense, 0, st.wide, o.zero == 3)
 	}
-	p.grads = part(trainDense, trainRouted, st.grad, zero >= 2)
-	p.opt = part(trainDense, trainRouted, st.opt, zero >= 1)
-	if zero == 3 {
-		// The layer in use and the one prefetched, at the width they are gathered in; the embedding alone when larger.
-		p.gathered = max(2*k.layer*st.weight, max(k.embed, k.head)*st.wide)
-	}
-	p.activations, p.logits = j.activations(k, b, inFlight, virtual, recompute, fused)
+	p.grads = part(trainDense, trainRouted, st.grad, o.zero >= 2)
+	p.opt = part(trainDense, trainRouted, st.opt, o.zero >= 1)
+	p.gathered = j.working(k, o)
+	p.activations, p.logits = j.activations(k, o, inFlight(k, o, isLast))
 	if !isLast {
 		p.logits = 0
 	}
@@ -96,26 +124,39 @@ func (j *job) stage(k cut, b, inFlight, virtual, zero int, recompute string, fus
 	return p
 }
 
+// working is the weights in use beside those held. Under ZeRO-3: the layer at work with its whole gradient and the one
+// prefetched, or the embedding or head with its own while the next layer is on its way. QLoRA widens one matrix at a time.
+func (j *job) working(k *cut, o schedule) float64 {
+	st := &j.states
+	widened := 0.0
+	if st.weight < 1 {
+		widened = 2 * j.shape.widest / float64(k.t)
+	}
+	if o.zero != 3 || k.d*k.c == 1 {
+		return widened
+	}
+	grad := st.grad
+	if !st.full {
+		grad = 0
+	}
+	return widened + max(k.layer*(2*st.weight+grad), max(k.embed, k.head)*(st.wide+grad)+k.layer*st.weight)
+}
+
 // activations is what backward needs of the micro-batches in flight, and the logits with their 32-bit copy.
 // Tensor parallelism runs with sequence parallelism, so that all of a layer divides by t.
-func (j *job) activations(k cut, b, inFlight, virtual int, recompute string, fused bool) (act, logits float64) {
+func (j *job) activations(k *cut, o schedule, flight float64) (act, logits float64) {
 	s := &j.shape
-	tokens := float64(b*s.seq) / float64(k.c)
+	tokens := float64(o.b) * float64(s.seq) / float64(k.c)
 	layer := tokens * s.act / float64(k.t)
-	if !fused {
+	if !o.fused {
 		core := tokens * s.unfused / float64(k.t)
-		if recompute == "none" {
+		if o.recompute == "none" {
 			layer += core
 		} else {
 			act += core // one layer's at a time is recomputed
 		}
 	}
-	flight := float64(inFlight)
-	if virtual > 1 {
-		// Interleaving holds more micro-batches (Narayanan et al. 2021).
-		flight *= 1 + float64(k.p-1)/float64(k.p*virtual)
-	}
-	if recompute == "full" {
+	if o.recompute == "full" {
 		act += k.stageLayers*flight*2*tokens*float64(s.hidden)/float64(k.t) + layer
 	} else {
 		act += k.stageLayers * flight * layer

@@ -74,7 +74,7 @@ func asWorkload(p published) (*workload.Workload, estimate.Group, bool) {
 	}
 	w := &workload.Workload{Kind: workload.Train, Model: m, Format: model.Format(p["precision"]), Method: workload.Full, Optimizer: workload.AdamW,
 		Sequence: p.whole("seq_len"), GlobalBatch: p.whole("global_batch"), Tokens: 1e9}
-	w.Layout = workload.LayoutPin{TP: p.whole("tp"), PP: p.whole("pp"), CP: p.whole("cp"), MicroBatch: p.whole("micro_batch"), Virtual: p.whole("vp"), ZeRO: -1}
+	w.Layout = workload.LayoutPin{TP: p.whole("tp"), PP: p.whole("pp"), CP: p.whole("cp"), MicroBatch: p.whole("micro_batch"), Virtual: max(1, p.whole("vp")), ZeRO: -1}
 	if strings.Contains(p["workload"], "LoRA") {
 		w.Kind, w.Method, w.LoRARank = workload.Finetune, workload.LoRA, 16
 	}

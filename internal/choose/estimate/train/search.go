@@ -1,19 +1,13 @@
 package train
 
-import (
-	"github.com/rackrate/rackrate/internal/base/unit"
-	"github.com/rackrate/rackrate/internal/choose/estimate"
-)
+import "github.com/rackrate/rackrate/internal/choose/estimate"
 
 // choice is a layout with its step time; the zero value is none.
 type choice struct {
-	k         cut
-	b, m      int
-	virtual   int
-	zero      int
-	recompute string
-	parts     parts
-	step      step
+	k     cut
+	o     schedule
+	parts parts
+	step  step
 }
 
 // search walks the layouts of one group.
@@ -28,7 +22,7 @@ type search struct {
 	anyDivision bool
 }
 
-// Best walks every (t, p, c, e, b, ZeRO, recompute) that divides the model and the group, drops those over memory
+// Best walks every (t, p, v, c, e, b, ZeRO, recompute) that divides the model and the group, drops those over memory
 // before their speed is worked out, and keeps the fastest.
 func (j *job) Best(g estimate.Group) (estimate.Estimate, *estimate.Refusal, int) {
 	mc, refusal := j.machine(g)
@@ -38,7 +32,7 @@ func (j *job) Best(g estimate.Group) (estimate.Estimate, *estimate.Refusal, int)
 	s := search{j: j, mc: &mc}
 	pin := j.w.Layout
 	n := g.Accelerators()
-	for t := 1; t <= g.PerNode; t *= 2 {
+	for t := 1; t <= g.PerNode; t++ {
 		if !allowed(pin.TP, t) || g.PerNode%t != 0 || j.shape.heads%t != 0 {
 			continue
 		}
@@ -48,7 +42,7 @@ func (j *job) Best(g estimate.Group) (estimate.Estimate, *estimate.Refusal, int)
 			}
 		}
 	}
-	if s.best.m == 0 {
+	if s.best.o.m == 0 {
 		return estimate.Estimate{}, s.refusal(), s.looked
 	}
 	return j.report(&mc, &s.best), nil, s.looked
@@ -59,15 +53,27 @@ func allowed(pinned, v int) bool { return pinned == 0 || pinned == v }
 // longContext is the sequence from which context parallelism is worth looking at.
 const longContext = 16384
 
+// maxContexts is the widest context parallelism looked at unasked.
+const maxContexts = 64
+
 func (s *search) contexts(t, p, n int) {
-	pin := s.j.w.Layout
-	for c := 1; c <= 64 && t*p*c <= n; c *= 2 {
-		if c > 1 && s.j.shape.seq < longContext && pin.CP != c {
-			break
-		}
-		if allowed(pin.CP, c) && n%(t*p*c) == 0 && s.j.shape.seq%c == 0 {
+	try := func(c int) {
+		if n%(t*p*c) == 0 && s.j.shape.seq%c == 0 {
 			s.experts(t, p, c, n/(t*p*c))
 		}
+	}
+	if c := s.j.w.Layout.CP; c != 0 {
+		if c <= n { // beyond it the product could overflow
+			try(c)
+		}
+		return
+	}
+	most := 1
+	if s.j.shape.seq >= longContext {
+		most = maxContexts
+	}
+	for c := 1; c <= most && t*p*c <= n; c *= 2 {
+		try(c)
 	}
 }
 
@@ -76,63 +82,102 @@ func (s *search) experts(t, p, c, d int) {
 	if !allowed(pin.DP, d) || d > sh.batch {
 		return
 	}
-	for e := 1; e <= d*c && e <= max(1, sh.experts); e *= 2 {
-		if allowed(pin.EP, e) && (e == 1 || (d*c)%e == 0 && sh.experts%e == 0) {
+	try := func(e int) {
+		if e == 1 || (d*c)%e == 0 && sh.experts > 0 && sh.experts%e == 0 {
 			k := s.j.cut(t, p, c, e, d)
 			s.batches(&k)
 		}
+	}
+	if pin.EP != 0 {
+		try(pin.EP)
+		return
+	}
+	for e := 1; e <= d*c && e <= max(1, sh.experts); e *= 2 {
+		try(e)
 	}
 }
 
 func (s *search) batches(k *cut) {
 	pin, sh := s.j.w.Layout, &s.j.shape
-	for b := 1; b <= 64 && b*k.d <= sh.batch; b *= 2 {
-		if pin.MicroBatch != 0 {
-			b = pin.MicroBatch
-			if b*k.d > sh.batch {
-				return
-			}
+	if b := pin.MicroBatch; b != 0 {
+		if b <= sh.batch/k.d {
+			s.shards(k, b)
 		}
-		fits := s.shards(k, b)
-		if pin.MicroBatch != 0 || !fits {
+		return
+	}
+	for b := 1; b <= 64 && b*k.d <= sh.batch; b *= 2 {
+		if !s.shards(k, b) {
 			return // a larger micro-batch needs more memory still
 		}
 	}
 }
 
-// shards tries each ZeRO stage and recomputation for a micro-batch; false when none of them fits.
+// shards tries each ZeRO stage, recomputation and interleaving for a micro-batch; false when none of them fits.
 func (s *search) shards(k *cut, b int) bool {
 	pin, fits := s.j.w.Layout, false
 	// The last micro-batch is padded where the batch does not divide.
-	m := (s.j.shape.batch + k.d*b - 1) / (k.d * b)
-	for _, zero := range zeroStages(k.p, k.d*k.c, pin.ZeRO) {
-		for _, recompute := range recomputations(s.mc.fused, pin.Recompute) {
-			virtual := max(1, pin.Virtual)
-			s.looked++
-			s.anyDivision = true
-			mem := s.j.memory(*k, b, m, virtual, zero, recompute, s.mc.fused)
-			if over := mem.total() - float64(s.mc.usable); over > 0 {
-				if s.leastOver == 0 || over < s.leastOver {
-					s.leastOver = over
+	o := schedule{b: b, m: (s.j.shape.batch + k.d*b - 1) / (k.d * b), fused: s.mc.fused}
+	for o.virtual = 1; o.virtual <= s.mostVirtual(k); o.virtual++ {
+		if !s.interleaves(k, o) {
+			continue
+		}
+		for _, o.zero = range zeroStages(k.p, k.d*k.c, pin.ZeRO) {
+			for _, o.recompute = range recomputations(s.mc.fused, pin.Recompute) {
+				if s.try(k, o) {
+					fits = true
 				}
-				continue
-			}
-			fits = true
-			st, ok := s.j.speed(s.mc, *k, b, m, virtual, zero, recompute)
-			if !ok {
-				s.noLink = true
-				continue
-			}
-			if s.best.m == 0 || st.total() < s.best.step.total() {
-				s.best = choice{*k, b, m, virtual, zero, recompute, mem, st}
 			}
 		}
 	}
 	return fits
 }
 
+// maxVirtual is the most stages a rank is given unasked: beyond it the hand-overs outweigh the bubble.
+const maxVirtual = 8
+
+func (s *search) mostVirtual(k *cut) int {
+	most := min(maxVirtual, int(k.stageLayers))
+	if v := s.j.w.Layout.Virtual; v != 0 {
+		most = v
+	}
+	if k.p == 1 {
+		most = min(most, 1)
+	}
+	return min(most, int(k.stageLayers))
+}
+
+// interleaves says whether the virtual stages of a layout can be laid. Unasked they share the layers evenly, and
+// micro-batches come in groups of p (Megatron-LM's own conditions).
+func (s *search) interleaves(k *cut, o schedule) bool {
+	if v := s.j.w.Layout.Virtual; v != 0 {
+		return o.virtual == v
+	}
+	return o.virtual == 1 || s.j.shape.layers%(k.p*o.virtual) == 0 && o.m%k.p == 0
+}
+
+// try holds one layout against memory and the best so far; it says whether it fits.
+func (s *search) try(k *cut, o schedule) bool {
+	s.looked++
+	s.anyDivision = true
+	mem := s.j.memory(k, o)
+	if over := mem.total() - float64(s.mc.usable); over > 0 {
+		if s.leastOver == 0 || over < s.leastOver {
+			s.leastOver = over
+		}
+		return false
+	}
+	st, ok := s.j.speed(s.mc, k, o)
+	switch {
+	case !ok:
+		s.noLink = true
+	case s.best.o.m == 0 || st.total() < s.best.step.total():
+		s.best = choice{*k, o, mem, st}
+	}
+	return true
+}
+
 var (
-	noZeRO, zeRO1, zeROAll        = []int{0}, []int{1}, []int{1, 3}
+	noZeRO, zeRO1, zeROAll        = []int{0}, []int{1}, []int{1, 2, 3}
 	pinnedZeRO                    = [...][]int{{0}, {1}, {2}, {3}}
 	fusedRecompute, allRecomputes = []string{"none", "full"}, []string{"none", "selective", "full"}
 )
@@ -173,47 +218,3 @@ func (s *search) refusal() *estimate.Refusal {
 	have := float64(s.mc.usable)
 	return &estimate.Refusal{Reason: estimate.NoMemory, Have: have, Want: have + s.leastOver}
 }
-
-// report turns the chosen layout into an estimate.
-func (j *job) report(mc *machine, ch *choice) estimate.Estimate {
-	sh := &j.shape
-	tokens := float64(sh.batch * sh.seq)
-	rate := tokens / ch.step.total()
-	like := mc.curve.Like
-	iv := j.c.Interval(string(j.w.Kind), like)
-	e := estimate.Estimate{
-		Layout:    estimate.Layout{TP: ch.k.t, PP: ch.k.p, DP: ch.k.d, CP: ch.k.c, EP: ch.k.e, MicroBatch: ch.b, Virtual: ch.virtual, ZeRO: ch.zero, Recompute: ch.recompute},
-		Memory:    ch.parts.collect(mc.usable),
-		Speed:     estimate.Speed{Value: rate, Low: rate * iv.Low, High: rate * iv.High, Unit: "tokens/s", Basis: estimate.Predicted, Source: mc.curve.Source, Like: like},
-		Work:      j.w.Tokens,
-		Precision: mc.precision,
-	}
-	seconds := j.w.Tokens / rate
-	e.Hours, e.LowHours, e.HighHours = unit.FromSeconds(seconds), unit.FromSeconds(seconds/iv.High), unit.FromSeconds(seconds/iv.Low)
-	st := ch.step
-	e.Bottleneck = estimate.Shares{Compute: st.compute, Memory: st.memory, Link: st.link, Network: st.network, Bubble: st.bubble, Overhead: st.overhead}.Fractions()
-	e.MFU = j.modelFLOP() * rate / (mc.peak * float64(mc.g.Accelerators()))
-	e.Load = e.Bottleneck.Power()
-	e.Checkpoint = j.checkpoint()
-	return e
-}
-
-// modelFLOP is the arithmetic of a trained token without recomputation: three forward passes, two where the
-// weights are frozen (PaLM's definition of MFU, appendix B, with causal attention).
-func (j *job) modelFLOP() float64 {
-	mm, core := j.passes("none")
-	s := &j.shape
-	return float64(s.layers)*(mm*s.matmul+core*s.core) + mm*s.headFLOP
-}
-
-// checkpoint is what a restart needs: trainable weights and optimizer states.
-func (j *job) checkpoint() unit.Bytes {
-	n := float64(j.m.Params.Total)
-	if !j.states.full {
-		n = j.shape.adapters
-	}
-	return unit.Bytes(n * (j.states.wide + j.states.opt))
-}
-
-// FLOP is the arithmetic of the whole job.
-func (j *job) FLOP() unit.FLOP { return unit.FLOP(j.modelFLOP() * j.w.Tokens) }
