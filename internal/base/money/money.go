@@ -216,11 +216,11 @@ func parseFixed(s string, places int) (int64, error) {
 		frac = frac[:places]
 	}
 	n, err := strconv.ParseInt(whole+frac+strings.Repeat("0", places-len(frac)), 10, 64)
-	if err != nil || n == math.MaxInt64 {
-		return 0, ErrRange
-	}
-	if up {
+	if err == nil && up && n < math.MaxInt64 {
 		n++
+	}
+	if err != nil || n == math.MaxInt64 { // where sums saturate, and no price
+		return 0, ErrRange
 	}
 	return n, nil
 }
