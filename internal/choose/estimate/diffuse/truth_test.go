@@ -1,10 +1,7 @@
 package diffuse
 
 import (
-	"encoding/csv"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,22 +30,9 @@ var (
 
 // TestPublishedLatency holds predictions against published single-accelerator latencies in 16 bit.
 func TestPublishedLatency(t *testing.T) {
-	f, err := os.Open(filepath.Join(sharedtest.Dir(t), "truth2", "diffusion.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	column := map[string]int{}
-	for i, name := range rows[0] {
-		column[name] = i
-	}
 	ratios := map[string][]float64{}
-	for _, row := range rows[1:] {
-		cell := func(name string) string { return row[column[name]] }
+	for _, row := range sharedtest.Rows(t, "truth2", "diffusion.csv") {
+		cell := func(name string) string { return row[name] }
 		p := cell("precision")
 		if cell("count") != "1" || cell("output") != "image" || p != "" && p != "bf16" && p != "fp16" || !slices.Contains(truthEngines, cell("engine")) {
 			continue

@@ -1,12 +1,8 @@
 package serve
 
 import (
-	"encoding/csv"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/rackrate/rackrate/internal/base/unit"
@@ -18,43 +14,17 @@ import (
 	"github.com/rackrate/rackrate/internal/sharedtest"
 )
 
-// published is one row of published inference measurements.
-type published map[string]string
-
-func (p published) num(key string) float64 { v, _ := strconv.ParseFloat(p[key], 64); return v }
-
-func readPublished(t testing.TB, file string) []published {
-	f, err := os.Open(filepath.Join(sharedtest.Dir(t), "truth", file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []published
-	for _, r := range rows[1:] {
-		p := published{}
-		for i, k := range rows[0] {
-			p[k] = r[i]
-		}
-		out = append(out, p)
-	}
-	return out
-}
-
 // setup builds the job and group that a row states; false where it leaves too much open.
-func setup(p published, w *workload.Workload) (estimate.Job, estimate.Group, bool) {
+func setup(p sharedtest.Row, w *workload.Workload) (estimate.Job, estimate.Group, bool) {
 	chip, ok := accelerator.Embedded().Get(p["accelerator"])
-	n := int(p.num("accelerator_count"))
+	n := int(p.Num("accelerator_count"))
 	m, err := model.Embedded().Get(p["model"])
 	f, errF := model.LookupFormat(p["precision"])
 	if !ok || err != nil || errF != nil || n == 0 || n > 8 || m.Class != model.Decoder {
 		return nil, estimate.Group{}, false
 	}
 	w.Model, w.Format = m, f.Name
-	w.Layout = workload.LayoutPin{TP: int(p.num("tp")), ZeRO: -1}
+	w.Layout = workload.LayoutPin{TP: int(p.Num("tp")), ZeRO: -1}
 	j, err := New(w, estimate.EmbeddedCurves())
 	g := estimate.Group{Chip: chip, PerNode: n, Nodes: 1, Topology: catalog.PCIeOnly, NetworkGbps: unit.Some(3200.0), Network: catalog.InfiniBand}
 	switch {
@@ -88,17 +58,17 @@ func (y tally) log(t *testing.T) {
 // groups, by the accuracy command.
 func TestPublishedOffline(t *testing.T) {
 	y := tally{}
-	for _, p := range readPublished(t, "inference_throughput.csv") {
-		if p["scenario"] != "offline-max-throughput" || p.num("isl") == 0 || p.num("osl") == 0 || p.num("output_tokens_per_s") == 0 {
+	for _, p := range sharedtest.Rows(t, "truth", "inference_throughput.csv") {
+		if p["scenario"] != "offline-max-throughput" || p.Num("isl") == 0 || p.Num("osl") == 0 || p.Num("output_tokens_per_s") == 0 {
 			continue
 		}
-		w := &workload.Workload{Kind: workload.BatchInfer, Batch: &workload.Batch{Requests: 1e6, InputTokens: int(p.num("isl")), OutputTokens: int(p.num("osl"))}}
+		w := &workload.Workload{Kind: workload.BatchInfer, Batch: &workload.Batch{Requests: 1e6, InputTokens: int(p.Num("isl")), OutputTokens: int(p.Num("osl"))}}
 		j, g, ok := setup(p, w)
 		if !ok {
 			continue
 		}
 		if e, refusal, _ := j.Best(g); refusal == nil {
-			y.add(p["accelerator"]+" "+p["precision"], p.num("output_tokens_per_s")/(e.Speed.Value*p.num("osl")))
+			y.add(p["accelerator"]+" "+p["precision"], p.Num("output_tokens_per_s")/(e.Speed.Value*p.Num("osl")))
 		}
 	}
 	y.log(t)
@@ -106,14 +76,14 @@ func TestPublishedOffline(t *testing.T) {
 
 func TestPublishedServing(t *testing.T) {
 	tpot, ttft := tally{}, tally{}
-	for _, p := range readPublished(t, "inference_serving.csv") {
-		if p["serving_mode"] != "aggregated" || p.num("isl") == 0 || p.num("osl") < 2 || p.num("concurrency_or_batch") == 0 {
+	for _, p := range sharedtest.Rows(t, "truth", "inference_serving.csv") {
+		if p["serving_mode"] != "aggregated" || p.Num("isl") == 0 || p.Num("osl") < 2 || p.Num("concurrency_or_batch") == 0 {
 			continue
 		}
 		if p["precision"] == "" {
 			p["precision"] = "bf16"
 		}
-		w := &workload.Workload{Kind: workload.BatchInfer, Batch: &workload.Batch{Requests: p.num("concurrency_or_batch"), InputTokens: int(p.num("isl")), OutputTokens: int(p.num("osl"))}}
+		w := &workload.Workload{Kind: workload.BatchInfer, Batch: &workload.Batch{Requests: p.Num("concurrency_or_batch"), InputTokens: int(p.Num("isl")), OutputTokens: int(p.Num("osl"))}}
 		made, g, ok := setup(p, w)
 		if !ok {
 			continue
@@ -123,13 +93,13 @@ func TestPublishedServing(t *testing.T) {
 		if refusal != nil {
 			continue
 		}
-		r.t, r.p = max(1, int(p.num("tp"))), 1
+		r.t, r.p = max(1, int(p.Num("tp"))), 1
 		if j.fit(g, &r) != nil {
 			continue
 		}
-		l := j.at(&r, p.num("concurrency_or_batch"))
-		tpot.add(p["accelerator"]+" "+p["precision"], p.num("tpot_ms")/1000/l.tpot)
-		ttft.add(p["accelerator"]+" "+p["precision"], p.num("ttft_ms")/1000/l.ttft)
+		l := j.at(&r, p.Num("concurrency_or_batch"))
+		tpot.add(p["accelerator"]+" "+p["precision"], p.Num("tpot_ms")/1000/l.tpot)
+		ttft.add(p["accelerator"]+" "+p["precision"], p.Num("ttft_ms")/1000/l.ttft)
 	}
 	t.Log("TPOT")
 	tpot.log(t)

@@ -1,10 +1,7 @@
 package simulate
 
 import (
-	"encoding/csv"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,22 +29,9 @@ var truthChips = map[string]string{
 // TestPublishedRuns holds the roofline against FluidX3D, whose bytes a cell are known, and against BabelStream's triad,
 // whose unit is bytes. The shares are fitted to FluidX3D; BabelStream took no part.
 func TestPublishedRuns(t *testing.T) {
-	f, err := os.Open(filepath.Join(sharedtest.Dir(t), "truth2", "hpc.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	column := map[string]int{}
-	for i, name := range rows[0] {
-		column[name] = i
-	}
 	ratios := map[string][]float64{}
-	for _, row := range rows[1:] {
-		cell := func(name string) string { return row[column[name]] }
+	for _, row := range sharedtest.Rows(t, "truth2", "hpc.csv") {
+		cell := func(name string) string { return row[name] }
 		value, err := strconv.ParseFloat(cell("value"), 64)
 		chip, known := accelerator.Embedded().Get(truthChips[cell("device")])
 		if err != nil || !known || cell("count") != "1" {

@@ -1,12 +1,8 @@
 package train
 
 import (
-	"encoding/csv"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -19,46 +15,19 @@ import (
 	"github.com/rackrate/rackrate/internal/sharedtest"
 )
 
-// published is one row of the published training measurements.
-type published map[string]string
-
-func (p published) num(key string) float64 { v, _ := strconv.ParseFloat(p[key], 64); return v }
-func (p published) whole(key string) int   { return int(p.num(key)) }
-
-func readPublished(t testing.TB) []published {
-	f, err := os.Open(filepath.Join(sharedtest.Dir(t), "truth", "training_throughput.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []published
-	for _, r := range rows[1:] {
-		p := published{}
-		for i, k := range rows[0] {
-			p[k] = r[i]
-		}
-		out = append(out, p)
-	}
-	return out
-}
-
 // networks is the usual fabric of the machines the measurements ran on, in Gbit/s a machine.
 var networks = map[string]float64{"A100-SXM-80GB": 1600, "A100-SXM-40GB": 1600, "H100-SXM-80GB": 3200, "H200-SXM-141GB": 3200,
 	"B200": 3200, "MI300X": 3200, "MI355X": 3200}
 
 // asWorkload builds the workload and group that a row states; false where it leaves too much open.
-func asWorkload(p published) (*workload.Workload, estimate.Group, bool) {
+func asWorkload(p sharedtest.Row) (*workload.Workload, estimate.Group, bool) {
 	chip, ok := accelerator.Embedded().Get(p["accelerator"])
 	gbps, known := networks[p["accelerator"]]
-	if !ok || !known || p.num("tokens_per_s_total") == 0 || p["layers"] == "" || p["ffn"] == "" || p["vocab"] == "" || p["ep"] != "" {
+	if !ok || !known || p.Num("tokens_per_s_total") == 0 || p["layers"] == "" || p["ffn"] == "" || p["vocab"] == "" || p["ep"] != "" {
 		return nil, estimate.Group{}, false
 	}
 	config := fmt.Sprintf(`{"model_type":"llama","num_hidden_layers":%s,"hidden_size":%s,"num_attention_heads":%s,"num_key_value_heads":%s,"intermediate_size":%d,"vocab_size":%s,"max_position_embeddings":131072}`,
-		p["layers"], p["hidden"], p["heads"], p["kv_heads"], p.whole("ffn"), p["vocab"])
+		p["layers"], p["hidden"], p["heads"], p["kv_heads"], p.Int("ffn"), p["vocab"])
 	if strings.HasPrefix(p["model"], "MPT") {
 		config = fmt.Sprintf(`{"model_type":"mpt","n_layers":%s,"d_model":%s,"n_heads":%s,"expansion_ratio":4,"vocab_size":%s,"max_seq_len":%s}`,
 			p["layers"], p["hidden"], p["heads"], p["vocab"], p["seq_len"])
@@ -67,14 +36,14 @@ func asWorkload(p published) (*workload.Workload, estimate.Group, bool) {
 	if err != nil {
 		return nil, estimate.Group{}, false
 	}
-	n := p.whole("accelerator_count")
+	n := p.Int("accelerator_count")
 	per := min(n, 8)
-	if n == 0 || n%per != 0 || p.whole("global_batch") == 0 || p.whole("seq_len") == 0 {
+	if n == 0 || n%per != 0 || p.Int("global_batch") == 0 || p.Int("seq_len") == 0 {
 		return nil, estimate.Group{}, false
 	}
 	w := &workload.Workload{Kind: workload.Train, Model: m, Format: model.Format(p["precision"]), Method: workload.Full, Optimizer: workload.AdamW,
-		Sequence: p.whole("seq_len"), GlobalBatch: p.whole("global_batch"), Tokens: 1e9}
-	w.Layout = workload.LayoutPin{TP: p.whole("tp"), PP: p.whole("pp"), CP: p.whole("cp"), MicroBatch: p.whole("micro_batch"), Virtual: max(1, p.whole("vp")), ZeRO: -1}
+		Sequence: p.Int("seq_len"), GlobalBatch: p.Int("global_batch"), Tokens: 1e9}
+	w.Layout = workload.LayoutPin{TP: p.Int("tp"), PP: p.Int("pp"), CP: p.Int("cp"), MicroBatch: p.Int("micro_batch"), Virtual: max(1, p.Int("vp")), ZeRO: -1}
 	if strings.Contains(p["workload"], "LoRA") {
 		w.Kind, w.Method, w.LoRARank = workload.Finetune, workload.LoRA, 16
 	}
@@ -94,7 +63,7 @@ func asWorkload(p published) (*workload.Workload, estimate.Group, bool) {
 func TestPublishedTraining(t *testing.T) {
 	ratios := map[string][]float64{}
 	skipped := map[string]int{}
-	for _, p := range readPublished(t) {
+	for _, p := range sharedtest.Rows(t, "truth", "training_throughput.csv") {
 		w, g, ok := asWorkload(p)
 		if !ok {
 			skipped["open"]++
@@ -110,7 +79,7 @@ func TestPublishedTraining(t *testing.T) {
 			skipped[string(refusal.Reason)]++
 			continue
 		}
-		r := p.num("tokens_per_s_total") / e.Speed.Value
+		r := p.Num("tokens_per_s_total") / e.Speed.Value
 		key := p["accelerator"] + " " + p["precision"]
 		ratios[key] = append(ratios[key], r)
 		ratios["all"] = append(ratios["all"], r)
