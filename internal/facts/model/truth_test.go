@@ -1,10 +1,7 @@
 package model_test
 
 import (
-	"encoding/csv"
 	"math"
-	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -34,22 +31,9 @@ type truthRow map[string]string
 
 func truthRows(t *testing.T) []truthRow {
 	t.Helper()
-	f, err := os.Open(filepath.Join(sharedtest.Dir(t), "truth", "models.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	cells, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var rows []truthRow
-	for _, line := range cells[1:] {
-		row := truthRow{}
-		for i, column := range cells[0] {
-			row[column] = line[i]
-		}
-		rows = append(rows, row)
+	for _, row := range sharedtest.Rows(t, "truth", "models.csv") {
+		rows = append(rows, truthRow(row))
 	}
 	return rows
 }
