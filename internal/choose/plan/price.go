@@ -289,7 +289,8 @@ func (s *search) process(o *catalog.Offer, est *estimate.Estimate, k int) (proc 
 	}
 	run := s.Curves.Run
 	save := math.Max(run.SaveSeconds, gb(est.Checkpoint)/(run.CheckpointGBs*float64(k)))
-	return spot.Process{MTBI: 1 / perHour, Save: save / 3600, Restart: run.RestartMin / 60}, basis, source
+	notice := float64(s.place(o).provider.SpotNotice.Or(0)) // none is known: nothing is saved at the last moment
+	return spot.Process{MTBI: 1 / perHour, Save: save / 3600, Restart: run.RestartMin / 60, Notice: notice}, basis, source
 }
 
 // carbon is the emissions of a plan: chips between idle and board power by their load, the host's share, PUE, grid. False where

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/choose/price"
@@ -54,6 +56,9 @@ func (s *search) warnings(p *Plan, c candidate) []Warning {
 
 func (s *search) spotWarnings(p *Plan, c candidate, add func(bool, string, Args)) {
 	if p.Spot == nil {
+		_, priced := c.offer.Mode(catalog.Spot)
+		wanted := slices.Contains(s.costs.modes, catalog.Spot) && c.place.provider.SpotOffered.Or(false)
+		add(wanted && !priced, "spot_price_unknown", nil)
 		return
 	}
 	add(p.Spot.Basis == "traces", "spot_rate_assumed", Args{"PerHour": p.Spot.PerHour})

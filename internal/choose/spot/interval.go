@@ -13,6 +13,9 @@ type Process struct {
 	MTBI    float64 // mean time between interruptions of the whole job; +Inf for none
 	Save    float64 // time a checkpoint takes
 	Restart float64 // time from an interruption until the work goes on
+	// Notice is the warning the provider gives. Where a checkpoint fits into it, an interruption loses no work; periodic
+	// checkpoints stay, since a notice is best effort.
+	Notice float64
 }
 
 // Young is the first-order checkpoint interval: sqrt(2·C·M).
@@ -80,6 +83,14 @@ func (p Process) Run(work, x float64) Outcome {
 		o.P95 = o.Mean
 		return o
 	}
+	if p.Save > 0 && p.Save <= p.Notice {
+		// Saving at each notice pays off unless notices come about as fast as checkpoints are written.
+		deaf := p
+		deaf.Notice = 0
+		if heard, lost := p.warned(work, x), deaf.Run(work, x); heard.Mean < lost.Mean {
+			return heard
+		}
+	}
 	m, tau := p.MTBI, x+p.Save
 	q := -math.Expm1(-tau / m) // a segment is interrupted
 	ok := math.Exp(-tau / m)
@@ -95,5 +106,20 @@ func (p Process) Run(work, x float64) Outcome {
 	n := work / x
 	o.Interruptions = o.Mean / m
 	o.P95 = o.Mean + 1.645*math.Sqrt(n*v)
+	return o
+}
+
+// warned is the outcome when each interruption is told in time to save: it costs a checkpoint and a restart and no work. With
+// M between interruptions, a share (C + R)/M of all time goes to them; their number is a Poisson count.
+func (p Process) warned(work, x float64) Outcome {
+	each := p.Save + p.Restart
+	o := Outcome{Every: x}
+	if each >= p.MTBI {
+		o.Mean, o.P95, o.Interruptions = math.Inf(1), math.Inf(1), math.Inf(1)
+		return o
+	}
+	o.Mean = work * (1 + p.Save/x) / (1 - each/p.MTBI)
+	o.Interruptions = o.Mean / p.MTBI
+	o.P95 = o.Mean + 1.645*math.Sqrt(o.Interruptions)*each
 	return o
 }
