@@ -1,6 +1,6 @@
 // Package problem is how every floor reports what went wrong: a code with figures, never prose, so that front
 // can say it in the reader's language; the place in the user's input; suggestions; and a kind that decides
-// the exit code and the HTTP status.
+// the exit code.
 //
 // Invariants: a Code has a message in every language (tested in front); all faults of one input are reported
 // together as a List. Anything may import this package; it imports nothing of ours.
@@ -27,11 +27,6 @@ const (
 // ExitCode is the process exit code of a kind.
 func (k Kind) ExitCode() int {
 	return map[Kind]int{Internal: 1, Input: 2, NoMatch: 3, Limit: 4, Invalid: 5}[k]
-}
-
-// HTTPStatus is the response status of a kind.
-func (k Kind) HTTPStatus() int {
-	return map[Kind]int{Internal: 500, Input: 400, NoMatch: 404, Limit: 409, Invalid: 422}[k]
 }
 
 // Args are the figures of a problem, by the names its message uses.

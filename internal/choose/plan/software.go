@@ -89,7 +89,19 @@ func (s *search) softwareWarnings(o *catalog.Offer) (ws []Warning) {
 		ws = append(ws, Warning{v.Reason, v.Args})
 	}
 	if d := s.Workload.Software.Driver; d != "" {
-		ws = append(ws, Warning{"driver_to_check", Args{"Driver": d}})
+		ws = append(ws, Warning{"driver_to_check", Args{"Driver": s.newerDriver(d, o.Accelerator)}})
 	}
 	return ws
+}
+
+// newerDriver is the later of the driver that the image needs and the one that came with the first toolkit to know the chip. No provider's list says
+// which driver a machine comes with, so it can only be told to be checked.
+func (s *search) newerDriver(image string, a *accelerator.Accelerator) string {
+	chip, known := s.Software.MinDriver(a.MinToolkit)
+	want, err := software.ParseVersion(image)
+	least, errChip := software.ParseVersion(chip.Bundled)
+	if a.Stack != "CUDA" || !known || err != nil || errChip != nil || least.Compare(want) <= 0 {
+		return image
+	}
+	return chip.Bundled
 }

@@ -1,7 +1,7 @@
 // Package spot works out what interruptions do to a job: how often to checkpoint, and how long the work then takes
 // on average and in the 95th percentile.
 //
-// Formulas: Young, CACM 17 (1974); Daly, FGCS 22 (2006). Interruptions are taken as a Poisson process. Invariants:
+// The expected time is Daly's (FGCS 22, 2006), minimised exactly rather than by his or Young's series. Interruptions are taken as a Poisson process. Invariants:
 // an interrupted job is never faster than an uninterrupted one; more interruptions never make it faster. Pure.
 // Imported by choose/plan.
 package spot
@@ -16,20 +16,6 @@ type Process struct {
 	// Notice is the warning the provider gives. Where a checkpoint fits into it, an interruption loses no work; periodic
 	// checkpoints stay, since a notice is best effort.
 	Notice float64
-}
-
-// Young is the first-order checkpoint interval: sqrt(2·C·M).
-func (p Process) Young() float64 { return math.Sqrt(2 * p.Save * p.MTBI) }
-
-// Daly is the higher-order interval, which stays sensible where saving takes long against the time between
-// interruptions.
-func (p Process) Daly() float64 {
-	c, m := p.Save, p.MTBI
-	if c >= 2*m {
-		return m
-	}
-	r := c / (2 * m)
-	return math.Sqrt(2*c*m)*(1+math.Sqrt(r)/3+r/9) - c
 }
 
 // Expected is the mean time to finish work when a checkpoint is saved after every x hours of it:

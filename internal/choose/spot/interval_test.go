@@ -12,15 +12,13 @@ import (
 func TestIntervals(t *testing.T) {
 	// Daly 2006, table of examples: C = 5 min, M = 6 h gives about an hour between checkpoints.
 	p := Process{MTBI: 6, Save: 5.0 / 60, Restart: 0.1}
-	if y := p.Young(); math.Abs(y-1) > 1e-9 {
-		t.Errorf("Young gives %.4f h, want 1", y)
+	exact := p.Interval(100)
+	if young := math.Sqrt(2 * p.Save * p.MTBI); math.Abs(exact-young)/young > 0.06 {
+		t.Errorf("exact %.4f h, Young's first order %.4f", exact, young)
 	}
-	exact, daly := p.Interval(100), p.Daly()
-	if math.Abs(exact-daly)/exact > 0.01 {
-		t.Errorf("Daly gives %.4f h, exact %.4f", daly, exact)
-	}
-	if got := (Process{MTBI: 1, Save: 3}).Daly(); got != 1 {
-		t.Errorf("Daly past 2M gives %v, want M", got)
+	r := p.Save / (2 * p.MTBI)
+	if daly := math.Sqrt(2*p.Save*p.MTBI)*(1+math.Sqrt(r)/3+r/9) - p.Save; math.Abs(exact-daly)/exact > 0.01 {
+		t.Errorf("exact %.4f h, Daly's higher order %.4f", exact, daly)
 	}
 }
 

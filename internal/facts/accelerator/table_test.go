@@ -192,16 +192,8 @@ func TestLoadRefusesTheFile(t *testing.T) {
 
 func TestPrecisions(t *testing.T) {
 	for p := range NumPrecisions {
-		if got, ok := ParsePrecision(strings.ToUpper(p.String())); !ok || got != p {
-			t.Errorf("ParsePrecision(%s) = %v, %v", p, got, ok)
-		}
 		if want := columnNames[colFP64+column(p)]; fold(want) != fold(p.String()) {
 			t.Errorf("precision %s is read from column %s", p, want)
-		}
-	}
-	for _, s := range []string{"", "fp", "fp32x", "float32"} {
-		if p, ok := ParsePrecision(s); ok {
-			t.Errorf("ParsePrecision(%q) = %v", s, p)
 		}
 	}
 	a, _ := Embedded().Get("V100-SXM2-16GB")

@@ -43,27 +43,6 @@ func (m *Model) KVRankBytes(tokens int, bits float64, tp int) float64 {
 	return sum
 }
 
-// KVShard is the share of the cache's growth that one of tp tensor-parallel ranks holds: heads are dealt
-// whole, so fewer key/value heads than ranks are repeated, and a latent is held by every rank.
-func (m *Model) KVShard(tp int) float64 {
-	var part, whole float64
-	for _, a := range m.Attention {
-		bytes := float64(a.Layers) * a.cacheValues()
-		if bytes == 0 {
-			bytes = float64(a.Layers) * float64(a.StateBytes)
-			if m.KVBytesPerToken(16) > 0 {
-				continue // states do not grow; they matter only where nothing else does
-			}
-		}
-		part += bytes * a.shard(tp)
-		whole += bytes
-	}
-	if whole == 0 {
-		return 1 / float64(max(1, tp))
-	}
-	return part / whole
-}
-
 // shard is the share of one layer's cache that one of tp ranks holds.
 func (a Attention) shard(tp int) float64 {
 	if tp <= 1 || a.Kind == LatentAttention {

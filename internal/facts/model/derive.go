@@ -187,15 +187,3 @@ func (m *Model) Layer() int64 {
 	}
 	return most
 }
-
-// LayerParams is the average layer's parameters, all experts included.
-func (m *Model) LayerParams() float64 {
-	if m.Layers == 0 {
-		return 0
-	}
-	var sum int64
-	for _, l := range m.Stack {
-		sum += int64(l.Count) * l.Params.Total
-	}
-	return float64(sum) / float64(m.Layers)
-}

@@ -154,12 +154,3 @@ func (t *Table) ValidPlace(want string) (ok bool, suggestions []string) {
 	}
 	return false, problem.All(err)[0].Suggest
 }
-
-// CountryName is a country's name in English and Chinese; false for an unknown code.
-func (t *Table) CountryName(code string) (name, nameZH string, ok bool) {
-	c := t.countries[code]
-	if c == nil {
-		return "", "", false
-	}
-	return c.name, c.nameZH, true
-}

@@ -29,16 +29,3 @@ func (t *Table) MinDriver(cuda string) (Driver, bool) {
 	}
 	return d, d != Driver{}
 }
-
-// MaxCUDA is the newest major version of CUDA that a driver runs, by its branch; false where not known.
-func (t *Table) MaxCUDA(driver string) (major int, ok bool) {
-	v, err := ParseVersion(driver)
-	if err != nil {
-		return 0, false
-	}
-	f := t.at(GPUDriver, "nvidia-driver", "max_cuda", v)
-	if f == nil {
-		return 0, false
-	}
-	return mustVersion(f.Value).Major(), true
-}

@@ -98,7 +98,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestAlgorithms(t *testing.T) {
-	names := Algorithms()
+	names := embedded().algorithms
 	if !slices.IsSorted(names) || len(names) < 20 {
 		t.Errorf("%v", names)
 	}

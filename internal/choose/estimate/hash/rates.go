@@ -48,9 +48,6 @@ var embedded = sync.OnceValue(func() *table {
 	return t
 })
 
-// Algorithms lists the algorithms that rates are known for, sorted; hashcat's mode numbers name them as well.
-func Algorithms() []string { return slices.Clone(embedded().algorithms) }
-
 // Known gives the name of an algorithm that a user may have spelled otherwise or named by its hashcat mode.
 func Known(text string) (string, bool) { return embedded().find(text) }
 
