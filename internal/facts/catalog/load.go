@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"cmp"
 	"io"
 	"io/fs"
@@ -221,6 +222,26 @@ func (c *Catalog) ParsePrices(file, provider string, r io.Reader) ([]Row, error)
 	}
 	l.prices(file, provider, string(text))
 	return l.rows, faults.OrNil()
+}
+
+// IsPrices says whether a file is in the form of prices/*.csv, by its header.
+func IsPrices(text []byte) bool {
+	return bytes.HasPrefix(bytes.TrimPrefix(text, []byte("\ufeff")), []byte(priceColumns))
+}
+
+// VerifyPrices checks such a file: first that every row can be read, then the rows against each other.
+func (c *Catalog) VerifyPrices(file, provider string, r io.Reader, today string) ([]Fault, error) {
+	rows, err := c.ParsePrices(file, provider, r)
+	if err != nil {
+		return nil, err
+	}
+	var machines []*Machine
+	for _, row := range rows {
+		if !slices.Contains(machines, row.Machine) {
+			machines = append(machines, row.Machine)
+		}
+	}
+	return Verify(New(machines, rows, c.Sources), today), nil
 }
 
 // Row is one way of paying for one machine in one place, or, with an empty price mode, the bare statement

@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"context"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -63,7 +65,7 @@ func newCatalogVerify(d *deps) *cobra.Command {
 	return cmd
 }
 
-// runCatalogVerify checks the catalog that ships with the program, or files in SkyPilot's format. Flags are told and
+// runCatalogVerify checks the catalog that ships with the program, or files. Flags are told and
 // are no failure; rows with errors must not rank, so they are bad input.
 func runCatalogVerify(_ context.Context, o *verifyOptions, d *deps) error {
 	doc := &render.Verified{Top: d.top()}
@@ -82,7 +84,7 @@ func runCatalogVerify(_ context.Context, o *verifyOptions, d *deps) error {
 		if err != nil {
 			return err
 		}
-		faults, err := catalog.VerifySkyPilot(name, bytes.NewReader(data), d.Chips(), o.provider, o.today)
+		faults, err := verifyFile(name, data, o, d)
 		if err != nil {
 			return err
 		}
@@ -95,4 +97,20 @@ func runCatalogVerify(_ context.Context, o *verifyOptions, d *deps) error {
 		return problem.New(problem.Input, "catalog.faulty_rows", problem.Args{"Count": n})
 	}
 	return nil
+}
+
+// verifyFile checks a file by its header: prices as the built-in catalog keeps them, a file a provider, or SkyPilot's format.
+func verifyFile(name string, data []byte, o *verifyOptions, d *deps) ([]catalog.Fault, error) {
+	if !catalog.IsPrices(data) {
+		return catalog.VerifySkyPilot(name, bytes.NewReader(data), d.Chips(), o.provider, o.today)
+	}
+	c, err := d.Catalog()
+	if err != nil {
+		return nil, err
+	}
+	provider := o.provider
+	if provider == "" {
+		provider = strings.TrimSuffix(filepath.Base(name), ".csv")
+	}
+	return c.VerifyPrices(name, provider, bytes.NewReader(data), o.today)
 }
