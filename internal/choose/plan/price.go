@@ -279,10 +279,10 @@ func (s *search) interrupted(o *catalog.Offer, est *estimate.Estimate, k int) sp
 	return proc.Run(float64(est.Hours), float64(s.Workload.Data.CheckpointEvery))
 }
 
-func (s *search) process(o *catalog.Offer, est *estimate.Estimate, k int) (proc spot.Process, basis, source string) {
+func (s *search) process(o *catalog.Offer, est *estimate.Estimate, k int) (proc spot.Process, basis provider.Basis, source string) {
 	perHour, basis, source, ok := s.Providers.Interruption(o.Provider, o.Region, o.InstanceType)
 	if !ok {
-		return spot.Process{MTBI: math.Inf(1)}, "unknown", ""
+		return spot.Process{MTBI: math.Inf(1)}, basis, ""
 	}
 	if !s.job.Independent() {
 		perHour *= float64(k)

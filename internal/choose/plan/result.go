@@ -165,7 +165,7 @@ type Carbon struct {
 // Spot is what interruptions do to a plan.
 type Spot struct {
 	PerHour             float64 // interruptions an hour of the whole group
-	Basis               string  // advisor, traces …
+	Basis               provider.Basis
 	Source              string
 	Notice              unit.Maybe[unit.Hours]
 	CheckpointEvery     unit.Hours

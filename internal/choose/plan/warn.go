@@ -7,6 +7,7 @@ import (
 	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/choose/price"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
+	"github.com/rackrate/rackrate/internal/facts/provider"
 )
 
 // oldPriceDays is the age from which a price is called old: lists of this field move several times a year.
@@ -61,7 +62,7 @@ func (s *search) spotWarnings(p *Plan, c candidate, add func(bool, string, Args)
 		add(wanted && !priced, "spot_price_unknown", nil)
 		return
 	}
-	add(p.Spot.Basis == "traces", "spot_rate_assumed", Args{"PerHour": p.Spot.PerHour})
+	add(p.Spot.Basis == provider.BasisTraces, "spot_rate_assumed", Args{"PerHour": p.Spot.PerHour})
 	add(s.job.Service(), "spot_service", Args{"PerHour": p.Spot.PerHour})
 	every := p.Spot.CheckpointEvery
 	if every > 0 && c.est.Checkpoint > 0 {

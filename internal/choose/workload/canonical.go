@@ -24,22 +24,20 @@ type Member struct {
 // MarshalJSON writes the members in order.
 func (o Object) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // a version is >=2.6 to every reader
 	b.WriteByte('{')
 	for i, m := range o {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		key, err := json.Marshal(m.Key)
-		if err != nil {
+		if err := enc.Encode(m.Key); err != nil {
 			return nil, err
 		}
-		b.Write(key)
 		b.WriteByte(':')
-		value, err := json.Marshal(m.Value)
-		if err != nil {
+		if err := enc.Encode(m.Value); err != nil {
 			return nil, err
 		}
-		b.Write(value)
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil

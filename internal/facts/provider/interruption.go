@@ -8,11 +8,15 @@ import (
 	"github.com/rackrate/rackrate/internal/base/unit"
 )
 
+// Basis is what a spot interruption rate rests on.
+type Basis string
+
 // The bases of a spot interruption rate.
 const (
-	BasisPublished = "published" // the provider's own figure for that machine in that region
-	BasisElsewhere = "elsewhere" // its worst figure for the same machine in other regions
-	BasisTraces    = "traces"    // measured on other machines; a cautious stand-in
+	BasisPublished Basis = "published" // the provider's own figure for that machine in that region
+	BasisElsewhere Basis = "elsewhere" // its worst figure for the same machine in other regions
+	BasisTraces    Basis = "traces"    // measured on other machines; a cautious stand-in
+	BasisUnknown   Basis = "unknown"   // the provider is known to have no spot machines, or is not known
 )
 
 // tracesPerHour is the pooled rate of the 17 single-node availability traces: 3,412 losses in 9,049.6 hours of
@@ -63,10 +67,10 @@ func (t *Table) addHazard(r row) {
 // Interruption is the constant rate an hour at which a spot machine is taken away, with its basis and source.
 // False where the provider is known to have no spot machines, or is itself unknown. A monthly frequency p
 // becomes the rate −ln(1−p)/730 of an exponential law.
-func (t *Table) Interruption(provider, region, instanceType string) (perHour float64, basis, source string, ok bool) {
+func (t *Table) Interruption(provider, region, instanceType string) (perHour float64, basis Basis, source string, ok bool) {
 	p := t.byID[provider]
 	if p == nil || !p.SpotOffered.Or(true) { // not knowing whether there are spot machines is no reason to deny them
-		return 0, "", "", false
+		return 0, BasisUnknown, "", false
 	}
 	if h, found := t.hazards[hazardKey{provider, region, instanceType}]; found && region != "" {
 		return hourly(h.monthly), BasisPublished, h.cite(), true

@@ -13,7 +13,7 @@ func TestInterruption(t *testing.T) {
 	for _, c := range []struct {
 		provider, region, instanceType string
 		monthly                        float64 // the band's midpoint; 0 where it is not from a band
-		basis                          string
+		basis                          provider.Basis
 	}{
 		{"aws", "me-central-1", "g5.2xlarge", 0.25, provider.BasisPublished},   // >20 %
 		{"aws", "me-central-1", "g5.12xlarge", 0.025, provider.BasisPublished}, // <5 %

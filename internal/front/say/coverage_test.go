@@ -43,12 +43,13 @@ var sets = map[string][]string{
 	"workload.Method":        {"method.%"},
 	"workload.Preference":    {"prefer.%", "plan.best.%"},
 	"config.Layer":           {"origin.%"},
+	"provider.Basis":         {"spot_basis.%"},
 }
 
 // families are messages whose names are put together at run time, each by the file that does it.
 var families = []string{
 	"type.", "selector.", "part.", "share.", "params.", "per.", "unit.", "work.", "miss.", "fault_word.", "section.", "carbon_basis.",
-	"spot_basis.", "topology_known.", "column.", "option.", "cmd.", "explain.", "machine.", "needs.", "ask.", "fault.", "warning.price",
+	"topology_known.", "column.", "option.", "cmd.", "explain.", "machine.", "needs.", "ask.", "fault.", "warning.price",
 	"warning.machine", "list.",
 }
 

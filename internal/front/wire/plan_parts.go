@@ -113,7 +113,7 @@ func fromSpot(v *plan.Spot) *Spot {
 		notice = number(h.Seconds(), 9)
 	}
 	return &Spot{
-		PerHour: number(v.PerHour, 9), Basis: v.Basis, Source: text(v.Source), NoticeSeconds: notice,
+		PerHour: number(v.PerHour, 9), Basis: string(v.Basis), Source: text(v.Source), NoticeSeconds: notice,
 		CheckpointEveryHours: positive(float64(v.CheckpointEvery)), Overhead: number(v.Overhead, 9),
 		Preemptions: number(v.ExpectedPreemptions, 9),
 	}

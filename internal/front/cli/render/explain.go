@@ -186,7 +186,7 @@ func (e explainer) spot() {
 		return
 	}
 	e.head("spot", e.s.Say("explain.spot.line", say.Args{
-		"PerHour": v.PerHour, "Basis": e.s.Term("spot_basis", v.Basis), "Source": v.Source, "Expected": v.ExpectedPreemptions,
+		"PerHour": v.PerHour, "Basis": e.s.Term("spot_basis", string(v.Basis)), "Source": v.Source, "Expected": v.ExpectedPreemptions,
 	}))
 	every := ""
 	if v.CheckpointEvery > 0 {
