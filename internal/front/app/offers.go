@@ -79,7 +79,8 @@ type MachineRow struct {
 type Removed struct {
 	Filter      string
 	Count, Only int
-	// Nearest is the cheapest offer that fails this condition and no other; nil where none does.
+	// Nearest is the offer that comes nearest to this condition of those that fail no other, the cheapest of several;
+	// nil where none does.
 	Nearest *OfferRow
 }
 
@@ -87,6 +88,8 @@ type Removed struct {
 type condition struct {
 	name string
 	pass func(*catalog.Offer) bool
+	// near says how near an offer comes to the condition, more being nearer; nil where all that fail it are as far.
+	near func(*catalog.Offer) float64
 }
 
 // Offers lists the offers that pass a query.
@@ -125,7 +128,8 @@ func (a *App) Offers(q OfferQuery) (*OfferList, error) {
 			list.Rows = append(list.Rows, rowsOf(o, prices, exchange, currency)...)
 		case 1:
 			removed[which].Only++
-			removed[which].Nearest = cheaper(removed[which].Nearest, rowsOf(o, catalog.Filter{}, exchange, currency))
+			rows := rowsOf(o, catalog.Filter{}, exchange, currency)
+			removed[which].Nearest = nearer(removed[which].Nearest, rows, conditions[which].near)
 		}
 	}
 	for i, c := range conditions {
@@ -154,7 +158,7 @@ func (a *App) conditions(q OfferQuery, prices catalog.Filter) []condition {
 	var cs []condition
 	one := func(set bool, name string, f catalog.Filter) {
 		if set {
-			cs = append(cs, condition{name, f.Match})
+			cs = append(cs, condition{name, f.Match, nil})
 		}
 	}
 	one(len(q.Selectors) > 0, "gpu", catalog.Filter{Selectors: q.Selectors})
@@ -163,11 +167,16 @@ func (a *App) conditions(q OfferQuery, prices catalog.Filter) []condition {
 		cs = append(cs, condition{"region", func(o *catalog.Offer) bool {
 			r := a.Providers().Region(o.Provider, o.Region)
 			return slices.ContainsFunc(q.Places, func(want string) bool { return a.Providers().MatchPlace(r, want) })
-		}})
+		}, nil})
 	}
-	one(q.MinRAM > 0, "min-ram", catalog.Filter{MinRAM: q.MinRAM})
-	one(q.MinVCPU > 0, "min-vcpu", catalog.Filter{MinVCPU: q.MinVCPU})
-	one(q.MinGbps > 0, "min-network", catalog.Filter{MinGbps: q.MinGbps})
+	measured := func(set bool, name string, f catalog.Filter, near func(*catalog.Offer) float64) {
+		if set {
+			cs = append(cs, condition{name, f.Match, near})
+		}
+	}
+	measured(q.MinRAM > 0, "min-ram", catalog.Filter{MinRAM: q.MinRAM}, func(o *catalog.Offer) float64 { return float64(o.RAM.Or(0)) })
+	measured(q.MinVCPU > 0, "min-vcpu", catalog.Filter{MinVCPU: q.MinVCPU}, func(o *catalog.Offer) float64 { return o.VCPU.Or(0) })
+	measured(q.MinGbps > 0, "min-network", catalog.Filter{MinGbps: q.MinGbps}, func(o *catalog.Offer) float64 { return o.NetworkGbps.Or(0) })
 	one(q.RDMA, "rdma", catalog.Filter{RDMA: true})
 	one(q.BareMetal, "bare-metal", catalog.Filter{BareMetal: true})
 	var names []string
@@ -197,6 +206,20 @@ func rowsOf(o *catalog.Offer, f catalog.Filter, x money.Exchange, to money.Curre
 		}
 	}
 	return rows
+}
+
+// nearer gives the row that comes nearer to a condition, the cheaper of equals.
+func nearer(best *OfferRow, rows []OfferRow, near func(*catalog.Offer) float64) *OfferRow {
+	if near == nil || best == nil || len(rows) == 0 {
+		return cheaper(best, rows)
+	}
+	switch d := near(rows[0].Offer) - near(best.Offer); {
+	case d > 0:
+		return cheaper(nil, rows)
+	case d < 0:
+		return best
+	}
+	return cheaper(best, rows)
 }
 
 func cheaper(best *OfferRow, rows []OfferRow) *OfferRow {

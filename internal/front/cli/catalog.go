@@ -43,6 +43,17 @@ func (o *verifyOptions) Validate(args []string, d *deps) error {
 	if _, err := time.Parse(time.DateOnly, o.today); err != nil {
 		return problem.New(problem.Input, "cli.bad_flag_value", problem.Args{"Flag": "--today", "Value": o.today, "Type": "YYYY-MM-DD"})
 	}
+	if o.provider == "" {
+		return nil
+	}
+	if len(o.files) == 0 {
+		return problem.New(problem.Input, "cli.verify_provider", nil)
+	}
+	p, err := d.Providers().Find(o.provider)
+	if err != nil {
+		return err
+	}
+	o.provider = p.ID
 	return nil
 }
 

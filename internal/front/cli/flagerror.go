@@ -25,10 +25,23 @@ func (d *deps) flagProblem(cmd *cobra.Command, err error) error {
 	}
 	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return problem.New(problem.Input, "cli.bad_flag_value", problem.Args{
-			"Flag": "--" + bad.GetFlag().Name, "Value": bad.GetValue(), "Type": bad.GetFlag().Value.Type(),
+			"Flag": "--" + bad.GetFlag().Name, "Value": bad.GetValue(), "Type": flagExample(bad.GetFlag()),
 		})
 	}
 	return problem.New(problem.Input, "cli.bad_flag", problem.Args{"Flag": strings.TrimPrefix(err.Error(), "bad flag syntax: ")}).Wrap(err)
+}
+
+// flagExample is what a value of a flag looks like.
+func flagExample(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "int":
+		return "1, 2, 8 …"
+	case "float64":
+		return "8, 96, 0.5 …"
+	case "bool":
+		return "true | false"
+	}
+	return f.Value.Type()
 }
 
 func flagNames(cmd *cobra.Command) []string {

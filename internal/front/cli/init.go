@@ -30,17 +30,23 @@ func (o *initOptions) AddFlags(f *pflag.FlagSet, s *say.Speaker) {
 
 // Validate reads the arguments: a kind of work, and "-" for standard output, in either order.
 func (o *initOptions) Validate(args []string) error {
-	o.kind = workload.Train
+	o.kind = ""
 	for _, arg := range args {
-		if arg == "-" {
+		if arg == "-" && !o.stdout {
 			o.stdout = true
 			continue
+		}
+		if o.kind != "" || arg == "-" {
+			return problem.New(problem.Input, "cli.extra_argument", problem.Args{"Argument": arg, "Command": "rackrate init"})
 		}
 		kind, err := parseKind(arg)
 		if err != nil {
 			return err
 		}
 		o.kind = kind
+	}
+	if o.kind == "" {
+		o.kind = workload.Train
 	}
 	o.stdout = o.stdout || o.file == "-"
 	if o.file == "" {
@@ -65,7 +71,7 @@ func newInit(d *deps) *cobra.Command {
 	cmd := d.command("init", "init [KIND] [-]", groupManage)
 	opts := &initOptions{}
 	opts.AddFlags(cmd.Flags(), d.Say)
-	cmd.Args = cobra.MaximumNArgs(2)
+	cmd.Args = cobra.ArbitraryArgs
 	for _, k := range workload.Kinds() {
 		cmd.ValidArgs = append(cmd.ValidArgs, string(k))
 	}

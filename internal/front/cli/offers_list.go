@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"errors"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,8 +24,9 @@ import (
 // offersListOptions are the flags of offers list.
 type offersListOptions struct {
 	gpu, providers, regions, billing []string
-	minRAM, maxPrice, sort           string
-	minVCPU, minNetwork              float64
+	minRAM, minNetwork               string
+	maxPrice, sort                   string
+	minVCPU                          float64
 	rdma, bareMetal, flat            bool
 }
 
@@ -35,7 +39,7 @@ func (o *offersListOptions) AddFlags(f *pflag.FlagSet, s *say.Speaker) {
 	f.StringSliceVar(&o.billing, "billing", nil, text("billing"))
 	f.StringVar(&o.minRAM, "min-ram", "", text("min-ram"))
 	f.Float64Var(&o.minVCPU, "min-vcpu", 0, text("min-vcpu"))
-	f.Float64Var(&o.minNetwork, "min-network", 0, text("min-network"))
+	f.StringVar(&o.minNetwork, "min-network", "", text("min-network"))
 	f.BoolVar(&o.rdma, "rdma", false, text("rdma"))
 	f.BoolVar(&o.bareMetal, "bare-metal", false, text("bare-metal"))
 	f.StringVar(&o.maxPrice, "max-price", "", text("max-price"))
@@ -43,7 +47,7 @@ func (o *offersListOptions) AddFlags(f *pflag.FlagSet, s *say.Speaker) {
 	f.StringVar(&o.sort, "sort", string(app.ByPrice), text("sort"))
 	f.BoolVar(&o.flat, "flat", false, text("flat"))
 	for flag, value := range map[string]string{
-		"gpu": "GPU", "provider": "ID", "region": "PLACE", "billing": "MODE", "min-ram": "SIZE", "max-price": "MONEY", "max-price-age": "DAYS", "sort": "ORDER",
+		"gpu": "GPU", "provider": "ID", "region": "PLACE", "billing": "MODE", "min-ram": "SIZE", "min-network": "RATE", "max-price": "MONEY", "max-price-age": "DAYS", "sort": "ORDER",
 	} {
 		called(f, flag, value)
 	}
@@ -52,7 +56,7 @@ func (o *offersListOptions) AddFlags(f *pflag.FlagSet, s *say.Speaker) {
 // Validate reads the flags into a query; all faults are told together.
 func (o *offersListOptions) Validate(d *deps) (app.OfferQuery, error) {
 	q := app.OfferQuery{
-		Places: o.regions, MinVCPU: o.minVCPU, MinGbps: o.minNetwork, RDMA: o.rdma, BareMetal: o.bareMetal,
+		Places: o.regions, MinVCPU: o.minVCPU, RDMA: o.rdma, BareMetal: o.bareMetal,
 		MaxAgeDays: d.Config.Int(config.MaxPriceAge), Sort: app.OfferSort(o.sort),
 	}
 	var faults problem.List
@@ -71,8 +75,15 @@ func (o *offersListOptions) Validate(d *deps) (app.OfferQuery, error) {
 	q.Modes, err = modes(o.billing)
 	check(err)
 	if o.minRAM != "" {
-		q.MinRAM, err = unit.ParseBytes(o.minRAM)
-		check(badFlag(err, "--min-ram", o.minRAM, "64GB"))
+		q.MinRAM, err = sizeWithUnit(o.minRAM)
+		check(badFlag(err, "--min-ram", o.minRAM, "64GB, 256GiB"))
+	}
+	if o.minNetwork != "" {
+		q.MinGbps, err = gbps(o.minNetwork)
+		check(badFlag(err, "--min-network", o.minNetwork, "400, 400Gbps, 50GB/s"))
+	}
+	if o.minVCPU < 0 || math.IsNaN(o.minVCPU) {
+		check(badFlag(errOutside, "--min-vcpu", strconv.FormatFloat(o.minVCPU, 'g', -1, 64), "8, 96, 192"))
 	}
 	if o.maxPrice != "" {
 		rate, err := parseHourly(o.maxPrice, d.Config.Money())
@@ -84,6 +95,30 @@ func (o *offersListOptions) Validate(d *deps) (app.OfferQuery, error) {
 			With(problem.Nearest(o.sort, app.OfferSorts(), 1)...))
 	}
 	return q, faults.OrNil()
+}
+
+// errOutside is a number that can be read and makes no sense.
+var errOutside = errors.New("outside what makes sense")
+
+// sizeWithUnit reads an amount of memory; a bare number would be taken for bytes by some and for GB by others.
+func sizeWithUnit(text string) (unit.Bytes, error) {
+	if _, err := strconv.ParseFloat(strings.TrimSpace(text), 64); err == nil {
+		return 0, errOutside
+	}
+	return unit.ParseBytes(text)
+}
+
+// gbps reads a network's rate: a bare number is Gbit/s, as the tables show it.
+func gbps(text string) (float64, error) {
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil {
+		rate, err := unit.ParseRate(text)
+		return float64(rate) * 8 / 1e9, err
+	}
+	if v < 0 || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, errOutside
+	}
+	return v, nil
 }
 
 // badFlag is the problem of a flag whose value cannot be read; nil where it could.
@@ -130,7 +165,7 @@ func modes(names []string) ([]catalog.BillingMode, error) {
 		name = strings.ToLower(strings.TrimSpace(name))
 		before := len(out)
 		for _, m := range catalog.Modes() {
-			if string(m) == name || (name == "reserved" || name == "savings-plan") && strings.HasPrefix(string(m), name+"-") {
+			if name == "all" || string(m) == name || (name == "reserved" || name == "savings-plan") && strings.HasPrefix(string(m), name+"-") {
 				out = append(out, m)
 			}
 		}

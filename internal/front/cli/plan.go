@@ -44,7 +44,7 @@ func (o *planOptions) Validate(args []string) error {
 	if o.explain != "" {
 		rank, err := strconv.Atoi(o.explain)
 		if err != nil || rank < 1 {
-			return problem.New(problem.Input, "cli.bad_flag_value", problem.Args{"Flag": "--explain", "Value": o.explain, "Type": "RANK"})
+			return problem.New(problem.Input, "cli.bad_flag_value", problem.Args{"Flag": "--explain", "Value": o.explain, "Type": "1, 2, 3 …"})
 		}
 		o.rank = rank
 	}

@@ -168,6 +168,9 @@ func (o *sizeOptions) chip(d *deps) (*accelerator.Accelerator, int, error) {
 		}
 		name = head
 		if n := int(sel.MinCount); n >= 1 {
+			if o.workload.set.Changed("gpus") && n != o.gpus {
+				return nil, 0, problem.New(problem.Input, "cli.size_counts", problem.Args{"GPU": o.gpu, "Count": o.gpus})
+			}
 			count = n
 		}
 	}
@@ -195,6 +198,9 @@ func layoutFlags(text string) (map[string]string, error) {
 		if !ok || flag == "" {
 			return nil, problem.New(problem.Input, "cli.one_of", problem.Args{"What": "--layout", "Names": known}).
 				With(problem.Nearest(key, known, 1)...)
+		}
+		if _, twice := flags[flag]; twice {
+			return nil, problem.New(problem.Input, "workload.repeated", problem.Args{"Key": "--layout", "Value": key})
 		}
 		flags[flag] = value
 	}

@@ -130,6 +130,7 @@ func (v *fieldValue) Set(text string) error {
 // fieldUsage is what a flag means, for each kind of work that has it in another meaning.
 func fieldUsage(flag workload.Flag, s *say.Speaker) string {
 	var meanings []string
+	kinds := map[string][]string{}
 	for _, f := range flag.Fields {
 		text := strings.TrimRight(f.Doc.In(string(s.Lang())), ".。")
 		if len(f.Enum) > 0 && len(f.Enum) <= 9 {
@@ -139,8 +140,17 @@ func fieldUsage(flag workload.Flag, s *say.Speaker) string {
 			text += s.Say("help.default", say.Args{"Value": f.Default})
 		}
 		meanings = append(meanings, text)
+		for _, k := range f.Kinds {
+			kinds[text] = append(kinds[text], string(k))
+		}
 	}
-	return strings.Join(unique(meanings), s.Text("field.or"))
+	meanings = unique(meanings)
+	if len(meanings) > 1 { // which kind of work has which meaning
+		for i, text := range meanings {
+			meanings[i] = s.Say("field.of", say.Args{"Kinds": kinds[text], "Text": text})
+		}
+	}
+	return strings.Join(meanings, s.Text("field.or"))
 }
 
 // fieldSection is the heading of a key in the help: its group in the file, else the kinds of work that have it.

@@ -131,7 +131,7 @@ var choices = map[Key][]string{
 // wants says what a value must be, in the notation of the field rather than in a language.
 var wants = map[Key]string{
 	Lang: "en | zh", Currency: "USD, CNY, EUR …", Output: "table | wide | json | csv | md", Top: "0, 1, 2 …",
-	Color: "auto | always | never", MaxPriceAge: "0, 1, 2 … (d)",
+	Color: "auto | always | never", MaxPriceAge: "0, 1, 2 … (d)", FX: "rates.csv",
 }
 
 // Money is the currency that amounts are shown in.

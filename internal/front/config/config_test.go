@@ -55,7 +55,7 @@ func TestEveryFaultWithItsLine(t *testing.T) {
 	for text, want := range map[string][]string{
 		"top: many\ncolour: auto\ntop: 3\n": {"1 settings.bad_value", "2 settings.unknown_key", "3 settings.duplicate"},
 		"- a\n- b\n":                        {"1 settings.not_mapping"},
-		"top: [1]\n":                        {"1 settings.bad_value"},
+		"top: [1]\n":                        {"1 settings.scalar"},
 		"a: b: c\n":                         {"1 settings.syntax"},
 		strings.Repeat("#", 1<<17):          {"1 settings.too_large"},
 		"":                                  nil,

@@ -119,7 +119,7 @@ func (c Config) file(open func(string) ([]byte, error), path string, layer Layer
 		case seen[k]:
 			faults = append(faults, problem.New(problem.Input, "settings.duplicate", problem.Args{"Key": name.Value}).At(path, name.Line))
 		case value.Kind != yaml.ScalarNode:
-			faults = append(faults, c.set(k, "[…]", Origin{layer, path, value.Line})...)
+			faults = append(faults, problem.New(problem.Input, "settings.scalar", problem.Args{"Key": string(k), "Want": wants[k]}).At(path, value.Line))
 		default:
 			faults = append(faults, c.set(k, value.Value, Origin{layer, path, value.Line})...)
 		}

@@ -54,7 +54,7 @@ func Result(t testing.TB) *plan.Result {
 	spot := onePlan(1, offer(big, "us-central1", catalog.Spot, 24_100_000_000, money.USD), 2, 8.5)
 	spot.OnFront = true
 	spot.Spot = &plan.Spot{
-		PerHour: 0.05, Basis: "advisor", Source: "spot advisor of the provider", Notice: unit.Some(unit.Hours(1.0 / 120)),
+		PerHour: 0.05, Basis: provider.BasisPublished, Source: "spot advisor of the provider", Notice: unit.Some(unit.Hours(1.0 / 120)),
 		CheckpointEvery: 0.5, Overhead: 1.09, ExpectedPreemptions: 0.43,
 	}
 	spot.Warnings = []plan.Warning{{Code: "price_old", Args: map[string]any{"Days": 120, "AsOf": "2026-02-01"}}}

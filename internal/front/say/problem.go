@@ -18,7 +18,11 @@ func (s *Speaker) Problem(p *problem.Error) string {
 		}
 		b.WriteString(": ")
 	}
-	b.WriteString(s.Say("problem."+p.Code, s.words(p.Args)))
+	id := "problem." + p.Code
+	if p.Code == "workload.unknown_name" && p.Args["Type"] == "enum" {
+		id = "problem.workload.unknown_word"
+	}
+	b.WriteString(s.Say(id, s.words(p.Args)))
 	if len(p.Suggest) > 0 {
 		b.WriteString(s.Say("problem.suggest", Args{"Names": s.Or(p.Suggest)}))
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"unicode"
 
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/unit"
@@ -12,6 +13,7 @@ import (
 	"github.com/rackrate/rackrate/internal/choose/workload"
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
+	"github.com/rackrate/rackrate/internal/facts/software"
 )
 
 // Value prints a figure of a message by its type, so that lower floors can hand over what they have and every
@@ -21,7 +23,7 @@ func (s *Speaker) Value(v any) string {
 	case nil:
 		return Unknown
 	case string:
-		return v
+		return printable(v)
 	case int:
 		return s.Int(int64(v))
 	case int64:
@@ -40,6 +42,16 @@ func (s *Speaker) Value(v any) string {
 		return text
 	}
 	return fmt.Sprint(v)
+}
+
+// printable replaces the characters that steer a terminal: a name in a file from elsewhere must not.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
 }
 
 func (s *Speaker) quantity(v any) (string, bool) {
@@ -147,6 +159,9 @@ func Maybe[T any](s *Speaker, m unit.Maybe[T]) string {
 func (s *Speaker) Warning(w plan.Warning) string {
 	if id := "warning." + w.Code; s.Has(id) {
 		args := maps.Clone(w.Args)
+		if w.Code == software.WrongStack && args["Name"] == args["Want"] { // the stack itself was asked for
+			return s.Say("warning.software.needs_stack", args)
+		}
 		if item, ok := args["Item"].(string); ok {
 			args["Item"] = s.Term("item", item)
 		}

@@ -2,10 +2,13 @@ package render
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
+	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/plan"
 	"github.com/rackrate/rackrate/internal/choose/workload"
+	"github.com/rackrate/rackrate/internal/facts/catalog"
 	"github.com/rackrate/rackrate/internal/front/say"
 )
 
@@ -55,7 +58,7 @@ func extent(w *workload.Workload, s *say.Speaker) []string {
 		add("tokens", say.Args{"Tokens": count3(w.Tokens)})
 	}
 	if t := w.Traffic; t != nil {
-		add("traffic", say.Args{"Rate": t.RequestsPerSecond, "In": t.InputTokens, "Out": t.OutputTokens})
+		add("traffic", say.Args{"Rate": requests(t.RequestsPerSecond, s), "In": t.InputTokens, "Out": t.OutputTokens})
 		for _, slo := range []struct {
 			id  string
 			max any
@@ -66,7 +69,7 @@ func extent(w *workload.Workload, s *say.Speaker) []string {
 			}
 		}
 		if w.Duration > 0 {
-			add("duration", say.Args{"Hours": w.Duration})
+			add("duration", say.Args{"Hours": lasting(w.Duration, s)})
 		}
 	}
 	if b := w.Batch; b != nil {
@@ -102,18 +105,45 @@ func limits(l *workload.Limits, s *say.Speaker) []string {
 	add(len(l.Providers) > 0, "providers", say.Args{"Names": l.Providers})
 	add(len(l.NotProviders) > 0, "not_providers", say.Args{"Names": l.NotProviders})
 	add(hasCarbon, "carbon", say.Args{"Kg": carbon})
-	add(l.MinCount > 0, "min_gpus", say.Args{"N": l.MinCount})
-	add(l.MaxCount > 0, "max_gpus", say.Args{"N": l.MaxCount})
-	add(l.MaxInstances > 0, "max_instances", say.Args{"N": l.MaxInstances})
+	add(l.MinCount > 0, "min_gpus", say.Args{"Count": l.MinCount})
+	add(l.MaxCount > 0, "max_gpus", say.Args{"Count": l.MaxCount})
+	add(l.MaxInstances > 0, "max_instances", say.Args{"Count": l.MaxInstances})
 	add(l.MinHostRAM > 0, "min_host_ram", say.Args{"RAM": l.MinHostRAM})
 	add(l.MinNetworkGbps > 0, "min_network", say.Args{"Gbps": l.MinNetworkGbps})
 	add(l.MinSLA > 0, "min_sla", say.Args{"Percent": fmt.Sprintf("%g", l.MinSLA)})
-	add(l.MaxPriceAgeDays > 0, "price_age", say.Args{"Days": l.MaxPriceAgeDays})
+	add(l.MaxPriceAgeDays > 0, "price_age", say.Args{"Count": l.MaxPriceAgeDays})
+	add(len(l.Interconnect) > 0, "interconnect", say.Args{"Names": networks(l.Interconnect, s)})
 	add(l.MIG, "mig", nil)
 	add(l.Confidential, "confidential", nil)
 	add(l.BareMetal, "bare_metal", nil)
 	add(l.NoMarketplace, "no_marketplace", nil)
 	return out
+}
+
+// requests says a rate of requests: "1 request/s", "5 requests/s".
+func requests(rate float64, s *say.Speaker) string {
+	count := 2
+	if rate == 1 {
+		count = 1
+	}
+	return s.Say("ask.requests_per_second", say.Args{"Count": count, "Rate": rate})
+}
+
+func networks(kinds []catalog.NetworkKind, s *say.Speaker) string {
+	var names []string
+	for _, k := range kinds {
+		names = append(names, s.Value(k))
+	}
+	return s.Or(names)
+}
+
+// lasting says how long a service runs: a month is 730 hours, which days alone would round away.
+func lasting(h unit.Hours, s *say.Speaker) string {
+	days := s.Hours(h)
+	if h <= 72 {
+		return days
+	}
+	return s.Say("unit.hours", say.Args{"N": s.Number(float64(h))}) + " (" + s.Say("unit.days", say.Args{"N": s.Number(math.Round(float64(h)/2.4) / 10)}) + ")"
 }
 
 func onDevice(s *say.Speaker, seconds float64, on workload.Reference) string {

@@ -9,6 +9,7 @@ import (
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/plan"
+	"github.com/rackrate/rackrate/internal/choose/workload"
 	"github.com/rackrate/rackrate/internal/front/say"
 )
 
@@ -107,7 +108,11 @@ func yes(b bool) string {
 }
 
 func (e explainer) layout() {
-	e.head("layout", layout(e.q.Estimate.Layout))
+	l := e.q.Estimate.Layout
+	e.head("layout", layout(l))
+	if words := layoutWords(l, e.s); words != layout(l) {
+		e.more(e.p.Dim(words))
+	}
 }
 
 func (e explainer) memory() {
@@ -173,11 +178,15 @@ func (e explainer) serving() {
 	if v.Replicas == 0 && v.RequestsPerSecond == 0 {
 		return
 	}
-	e.head("serving", e.s.Say("explain.serving.line", say.Args{
+	line, latency := "explain.serving.line", "explain.serving.latency"
+	if e.d.Result.Workload.Kind != workload.Serve { // a queue that is worked off has no peak
+		line, latency = "explain.serving.offline", "explain.serving.full"
+	}
+	e.head("serving", e.s.Say(line, say.Args{
 		"Replicas": v.Replicas, "Needed": v.ReplicasNeeded, "Each": v.AcceleratorsPerReplica,
 		"Rate": v.RequestsPerSecond, "Concurrency": v.Concurrency,
 	}))
-	e.more(e.s.Say("explain.serving.latency", say.Args{"TTFT": v.TTFT, "TPOT": v.TPOT, "E2E": v.E2E}))
+	e.more(e.s.Say(latency, say.Args{"TTFT": v.TTFT, "TPOT": v.TPOT, "E2E": v.E2E}))
 }
 
 func (e explainer) spot() {
@@ -192,8 +201,12 @@ func (e explainer) spot() {
 	if v.CheckpointEvery > 0 {
 		every = e.s.Hours(v.CheckpointEvery)
 	}
+	notice := ""
+	if v.Notice.Known() {
+		notice = say.Maybe(e.s, v.Notice)
+	}
 	e.more(e.s.Say("explain.spot.checkpoint", say.Args{
-		"Notice": say.Maybe(e.s, v.Notice), "Every": every, "Overhead": e.s.Percent(v.Overhead - 1),
+		"Notice": notice, "Every": every, "Overhead": e.s.Percent(v.Overhead - 1),
 	}))
 }
 

@@ -14,31 +14,49 @@ import (
 // count3 prints a number of things as models and tokens are counted: 200M.
 func count3(v float64) string { return unit.Count(v) }
 
-// layout prints how work is cut over a group in the shorthand of the field: "tp8 pp1 dp2 mb1 z1 selective".
+// layoutMark is one mark of a layout in the shorthand of the field, such as tp8; up to hide it goes without saying.
+type layoutMark struct {
+	mark    string
+	n, hide int
+}
+
+func (m layoutMark) shown() bool { return m.n > m.hide }
+
+// layoutMarks are the numbers of a layout, in the order they are written. Each mark has a message of its name.
+func layoutMarks(l estimate.Layout) []layoutMark {
+	return []layoutMark{
+		{"tp", l.TP, 1}, {"pp", l.PP, 1}, {"dp", l.DP, 1}, {"cp", l.CP, 1}, {"ep", l.EP, 1}, {"vp", l.Virtual, 1},
+		{"mb", l.MicroBatch, 0}, {"zero", l.ZeRO, 0}, {"r", l.Replicas, 1}, {"b", l.Batch, 0},
+	}
+}
+
+// layout prints how work is cut over a group in the shorthand of the field: "tp8 dp2 mb1 zero1 selective".
 func layout(l estimate.Layout) string {
+	return written(l, func(m layoutMark) string { return m.mark + strconv.Itoa(m.n) }, " ", func(what string) string { return what })
+}
+
+// layoutWords says the same in words: "tensor parallel 8 · data parallel 2".
+func layoutWords(l estimate.Layout, s *say.Speaker) string {
+	return written(l, func(m layoutMark) string { return s.Text("layout."+m.mark) + " " + strconv.Itoa(m.n) }, " · ",
+		func(what string) string {
+			return s.Say("layout.recompute", say.Args{"What": s.Term("recompute", what)})
+		})
+}
+
+func written(l estimate.Layout, mark func(layoutMark) string, between string, recompute func(string) string) string {
 	var parts []string
-	add := func(name string, n, hide int) {
-		if n > hide {
-			parts = append(parts, name+strconv.Itoa(n))
+	for _, m := range layoutMarks(l) {
+		if m.shown() {
+			parts = append(parts, mark(m))
 		}
 	}
-	add("tp", l.TP, 1)
-	add("pp", l.PP, 1)
-	add("dp", l.DP, 1)
-	add("cp", l.CP, 1)
-	add("ep", l.EP, 1)
-	add("vp", l.Virtual, 1)
-	add("mb", l.MicroBatch, 0)
-	add("zero", l.ZeRO, 0)
-	add("r", l.Replicas, 1)
-	add("b", l.Batch, 0)
 	if l.Recompute != "" && l.Recompute != "none" {
-		parts = append(parts, l.Recompute)
+		parts = append(parts, recompute(l.Recompute))
 	}
 	if len(parts) == 0 {
 		return "1"
 	}
-	return strings.Join(parts, " ")
+	return strings.Join(parts, between)
 }
 
 // memoryUse prints "68.2/80 GiB".

@@ -93,6 +93,10 @@ func merge(all []map[string]any, s *say.Speaker) map[string]any {
 	}
 	out := map[string]any{}
 	for key, first := range all[0] {
+		if key == "Item" {
+			out[key] = items(all, s)
+			continue
+		}
 		if low, high, ok := span(all, key); ok {
 			out[key] = first
 			if s.Value(low) != s.Value(high) {
@@ -154,6 +158,17 @@ func plainNumber(v any) (float64, bool) {
 	return 0, false
 }
 
+// items lists the cost items of several warnings in the reader's words.
+func items(all []map[string]any, s *say.Speaker) string {
+	var out []string
+	for _, args := range all {
+		if text := s.Term("item", fmt.Sprint(args["Item"])); !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	return s.List(out)
+}
+
 func names(all []map[string]any, key string, s *say.Speaker) string {
 	var out []string
 	for _, args := range all {
@@ -167,11 +182,13 @@ func names(all []map[string]any, key string, s *say.Speaker) string {
 	return s.List(out)
 }
 
-// warningCodes lists the codes of a plan's warnings, for CSV.
+// warningCodes lists the codes of a plan's warnings, each once, for CSV.
 func warningCodes(ws []plan.Warning) string {
-	codes := make([]string, len(ws))
-	for i, w := range ws {
-		codes[i] = w.Code
+	var codes []string
+	for _, w := range ws {
+		if !slices.Contains(codes, w.Code) {
+			codes = append(codes, w.Code)
+		}
 	}
 	return strings.Join(codes, " ")
 }

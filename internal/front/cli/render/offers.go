@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -77,7 +78,7 @@ func (d *Offers) grid(s *say.Speaker, wide bool) *Grid {
 	head := func(id string) string { return s.Text("column." + id) }
 	g := &Grid{Columns: []Column{
 		{Head: head("provider")}, {Head: head("machine"), Shrink: true}, {Head: head("accelerators")},
-		{Head: head("ram"), Right: true, Drop: 2}, {Head: head("link"), Drop: 3}, {Head: head("on_demand"), Right: true}, {Head: head("spot"), Right: true},
+		{Head: head("ram"), Right: true, Drop: 2}, {Head: head("link"), Drop: 3}, {Head: head("on_demand"), Right: true}, {Head: head("spot"), Right: true}, {Head: head("other"), Right: true},
 		{Head: head("per_gpu"), Right: true}, {Head: head("cheapest_in"), Drop: 1}, {Head: head("offers"), Right: true}, {Head: head("regions"), Right: true, Drop: 4},
 	}}
 	if wide {
@@ -95,10 +96,31 @@ func (d *Offers) grid(s *say.Speaker, wide bool) *Grid {
 			gpus = strings.TrimSuffix(gpus, m.Accelerator.Name) + shortChip(m.Accelerator)
 		}
 		g.Add(m.Provider, m.InstanceType, gpus, ram(m.Machine, s), topology(m.Machine, s),
-			cheapest(m, catalog.OnDemand, s), cheapest(m, catalog.Spot, s), perGPU, where,
+			cheapest(m, catalog.OnDemand, s), cheapest(m, catalog.Spot, s), d.other(m, s, wide), perGPU, where,
 			strconv.Itoa(m.Offers), strconv.Itoa(m.Regions))
 	}
+	g.dropEmpty(otherColumn)
 	return g
+}
+
+// otherColumn is the column of the ways of paying that have none of their own.
+const otherColumn = 7
+
+// other is the cheapest price of another way of paying than on demand and spot, with its name; only where it was asked for.
+func (d *Offers) other(m app.MachineRow, s *say.Speaker, wide bool) string {
+	asked := func(mode catalog.BillingMode) bool { return wide || slices.Contains(d.List.Query.Modes, mode) }
+	best := ""
+	var least app.OfferRow
+	for _, mode := range catalog.Modes() {
+		r, ok := m.Cheapest[mode]
+		if !ok || mode == catalog.OnDemand || mode == catalog.Spot || !asked(mode) {
+			continue
+		}
+		if best == "" || r.Hourly.Nanos() < least.Hourly.Nanos() {
+			best, least = s.Rate(r.Hourly)+" "+s.Value(mode), r
+		}
+	}
+	return best
 }
 
 func (d *Offers) flat(s *say.Speaker, wide bool) *Grid {

@@ -2,9 +2,11 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/choose/plan"
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
 	"github.com/rackrate/rackrate/internal/front/say"
@@ -62,12 +64,31 @@ func (d *Plans) Text(p *Printer, wide bool) {
 	p.Gap()
 	p.Para(p.Dim(p.Say.Text("plan.legend.pareto")), 3)
 	legend.write(p)
+	if wide {
+		d.layouts(p)
+	}
 	if len(d.Result.Rejected) > 0 {
 		p.Gap()
 		d.rejections(p)
 	}
 	p.Gap()
 	p.Para(p.Dim(p.Say.Text("plan.next")), 0)
+}
+
+// layouts says what the marks of the layout column stand for.
+func (d *Plans) layouts(p *Printer) {
+	var marks []string
+	for _, m := range layoutMarks(estimate.Layout{}) {
+		used := func(q plan.Plan) bool {
+			return slices.ContainsFunc(layoutMarks(q.Estimate.Layout), func(o layoutMark) bool { return o.mark == m.mark && o.shown() })
+		}
+		if slices.ContainsFunc(d.shown(), used) {
+			marks = append(marks, m.mark+" "+p.Say.Text("layout."+m.mark))
+		}
+	}
+	if len(marks) > 0 {
+		p.Para(p.Say.Say("plan.legend.layout", say.Args{"Marks": strings.Join(marks, " · ")}), 2)
+	}
 }
 
 func (d *Plans) needs(p *Printer) {
@@ -241,7 +262,11 @@ func (d *Plans) Markdown(p *Printer) {
 		legend := newLegend(d.shown(), p.Say)
 		d.grid(p.Say, legend, false).Markdown(p)
 		p.Gap()
-		p.Line(p.Say.Text("plan.legend.pareto"))
+		if more := d.Result.Ranked - len(d.shown()); more > 0 {
+			p.Line(p.Say.Say("plan.more", say.Args{"Count": more}))
+			p.Gap()
+		}
+		p.Line("- ", p.Say.Text("plan.legend.pareto"))
 		for _, e := range legend.entries {
 			p.Line("- **", e.letter, "** ", e.text)
 		}

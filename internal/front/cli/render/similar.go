@@ -28,7 +28,7 @@ func (d *Similar) grid(s *say.Speaker) *Grid {
 	head := func(id string) string { return s.Text("column." + id) }
 	g := &Grid{Columns: []Column{
 		{Head: head("provider")}, {Head: head("machine"), Shrink: true}, {Head: head("accelerators")}, {Head: head("memory_gb"), Right: true},
-		{Head: head("bandwidth"), Right: true}, {Head: head("bf16"), Right: true}, {Head: head("pays"), Drop: 2}, {Head: head("hourly"), Right: true},
+		{Head: head("bandwidth"), Right: true}, {Head: head("bf16"), Right: true, Drop: 2}, {Head: head("pays")}, {Head: head("hourly"), Right: true},
 		{Head: head("per_gpu"), Right: true}, {Head: head("region"), Drop: 1},
 	}}
 	add := func(m *catalog.Machine, r app.OfferRow) {

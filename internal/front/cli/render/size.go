@@ -52,7 +52,7 @@ func (d *Size) model(p *Printer, m *model.Model, wide bool) {
 	}
 	p.Para(p.Bold(s.Say("size.model", say.Args{"Name": m.Name, "Total": count3(float64(m.Params.Total)), "Active": active})), 2)
 	p.Para(s.Say("size.shape", say.Args{
-		"Class": s.Term("class", string(m.Class)), "Layers": m.Layers, "Hidden": m.Hidden, "Vocab": m.Vocab, "Context": m.MaxContext,
+		"Class": s.Term("class", string(m.Class)), "Layers": m.Layers, "Hidden": m.Hidden, "Vocab": orNothing(s, m.Vocab), "Context": orNothing(s, m.MaxContext),
 	}), 2)
 	if n, ok := m.Published.Get(); ok && n != m.Params.Total {
 		p.Line(s.Say("size.published", say.Args{"Published": n}))
@@ -65,6 +65,14 @@ func (d *Size) model(p *Printer, m *model.Model, wide bool) {
 	d.parameters(s, m).Write(p)
 	p.Gap()
 	d.weights(s, m, wide).Write(p)
+}
+
+// orNothing leaves a figure out that a model has no use for.
+func orNothing(s *say.Speaker, n int) string {
+	if n == 0 {
+		return ""
+	}
+	return s.Value(n)
 }
 
 func (d *Size) kv(p *Printer, m *model.Model) {
@@ -132,6 +140,11 @@ func (d *Size) on(p *Printer) {
 	shown := ""
 	if z.Estimate != nil {
 		shown = layout(z.Estimate.Layout)
+		if words := layoutWords(z.Estimate.Layout, s); words != shown {
+			shown = words
+		} else {
+			shown = "" // one accelerator, and nothing to cut
+		}
 	}
 	p.Line(p.Bold(s.Say("size.on", say.Args{"Count": z.Group.Accelerators(), "Chip": z.Group.Chip.Name, "Layout": shown})))
 	if r := z.Refusal; r != nil {

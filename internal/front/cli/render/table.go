@@ -64,11 +64,19 @@ func (g *Grid) line(cells []string, keep []int, widths []int) string {
 		}
 		cell := cells[i]
 		if width(cell) > widths[i] {
-			cell = displaywidth.TruncateString(cell, widths[i], "…")
+			cell = cut(cell, widths[i])
 		}
 		b.WriteString(pad(cell, widths[i], g.Columns[i].Right))
 	}
 	return strings.TrimRight(b.String(), " ")
+}
+
+// cut shortens a cell with an ellipsis; a number of machines at its end stays, because a part of it would be another number.
+func cut(cell string, columns int) string {
+	if i := strings.LastIndex(cell, " ×"); i > 0 && width(cell[i:]) < columns/2 {
+		return displaywidth.TruncateString(cell[:i], columns-width(cell[i:]), "…") + cell[i:]
+	}
+	return displaywidth.TruncateString(cell, columns, "…")
 }
 
 // fit decides which columns are shown and how wide each is.

@@ -2,6 +2,7 @@ package render
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 
@@ -92,7 +93,7 @@ func (d *Verified) Text(p *Printer, wide bool) {
 		return
 	}
 	p.Gap()
-	d.grid(s, kinds).Write(p)
+	d.write(p, kinds)
 	p.Para(p.Dim(s.Text("verify.legend")), 0)
 	for _, k := range kinds {
 		p.Gap()
@@ -107,6 +108,36 @@ func (d *Verified) Text(p *Printer, wide bool) {
 		if more := len(k.found) - len(shown); more > 0 {
 			p.Line("  ", p.Dim(s.Say("verify.more", say.Args{"Count": more})))
 		}
+	}
+}
+
+// write lays the table out with the meaning, which is a sentence, wrapped in its column.
+func (d *Verified) write(p *Printer, kinds []kind) {
+	g := d.grid(p.Say, kinds)
+	column := 0
+	_, widths := g.fit(math.MaxInt)
+	last := len(widths) - 1
+	for _, w := range widths[:last] {
+		column += w + gutter
+	}
+	rows := append([][]string{nil}, g.Rows...)
+	for _, c := range g.Columns {
+		rows[0] = append(rows[0], c.Head)
+	}
+	keep := make([]int, last)
+	for i := range keep {
+		keep[i] = i
+	}
+	for i, row := range rows {
+		text := row[last]
+		if i == 0 {
+			text = p.Bold(text)
+		}
+		label := g.line(row, keep, widths)
+		if i == 0 {
+			label = p.Bold(label)
+		}
+		p.Hang(label, text, column)
 	}
 }
 
