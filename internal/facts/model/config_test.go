@@ -184,7 +184,7 @@ func TestHostileBytes(t *testing.T) {
 		"utf-16 le":      {[]byte("\xff\xfe{\x00}\x00"), "config.encoding"},
 		"utf-16 be":      {[]byte("\xfe\xff\x00{\x00}"), "config.encoding"},
 		"utf-16 bare":    {[]byte("{\x00}\x00"), "config.encoding"},
-		"bom":            {[]byte("\xef\xbb\xbf{}"), "config.encoding"},
+		"bom":            {[]byte("\xef\xbb\xbf{}"), "config.missing"},
 		"latin-1":        {[]byte("{\"a\":\"\xe9\"}"), "config.encoding"},
 		"17 MiB":         {bytes.Repeat([]byte(" "), 17<<20), "config.too_large"},
 		"many values":    {[]byte("[" + strings.Repeat("0,", 1<<20) + "0]"), "config.too_many_values"},

@@ -91,7 +91,7 @@ func (d *draft) readAttention(r *reader) {
 // checkHeads refuses what no code could run: heads that cannot share keys evenly, or a width no head divides.
 func (d *draft) checkHeads(r *reader) {
 	a := d.layer.attn
-	if a.kind != FullAttention || a.heads == 0 {
+	if a.kind != FullAttention || a.heads == 0 || len(r.faults) > 0 { // a figure that was refused would bring up another fault
 		return
 	}
 	if a.heads%max(1, a.kvHeads) != 0 {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -79,14 +80,13 @@ func decodeText(file string, data []byte) (string, *problem.Error) {
 	fault := func(code string, args problem.Args) (string, *problem.Error) {
 		return "", problem.New(problem.Input, code, args).At(file, 1)
 	}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // editors of another system write one; it says nothing
 	head := string(data[:min(len(data), 3)])
 	switch {
 	case len(data) > maxConfigBytes:
 		return fault("config.too_large", problem.Args{"Limit": maxConfigBytes})
 	case strings.HasPrefix(head, "\xff\xfe"), strings.HasPrefix(head, "\xfe\xff"), strings.Contains(head, "\x00"):
 		return fault("config.encoding", problem.Args{"Encoding": "UTF-16"})
-	case head == "\xef\xbb\xbf":
-		return fault("config.encoding", problem.Args{"Encoding": "UTF-8 BOM"})
 	case !utf8.Valid(data):
 		return fault("config.encoding", problem.Args{"Encoding": "?"})
 	case strings.TrimSpace(string(data)) == "":

@@ -4,6 +4,7 @@ import (
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/facts/model"
+	"github.com/rackrate/rackrate/internal/front/say"
 )
 
 // SizeSchema names the contract of size.
@@ -34,6 +35,8 @@ type Model struct {
 	NativeFormat string  `json:"native_format"`
 	Published    *int64  `json:"published_parameters"`
 	Source       *string `json:"source"`
+	// Notes are the codes of what was assumed or left out in counting.
+	Notes []string `json:"notes"`
 }
 
 // Weights is what all weights take in one stored format.
@@ -60,7 +63,7 @@ type SizeOn struct {
 func ModelOf(m *model.Model) *Model {
 	out := &Model{
 		Name: m.Name, Class: string(m.Class), Layers: m.Layers, Hidden: m.Hidden, Heads: m.Heads, Vocab: m.Vocab,
-		MaxContext: m.MaxContext, NativeFormat: string(m.NativeFormat), Source: text(m.Source),
+		MaxContext: m.MaxContext, NativeFormat: string(m.NativeFormat), Source: text(m.Source), Notes: say.ModelNotes(m),
 	}
 	if n, ok := m.Published.Get(); ok {
 		out.Published = &n

@@ -57,6 +57,9 @@ func (d *Size) model(p *Printer, m *model.Model, wide bool) {
 	if n, ok := m.Published.Get(); ok && n != m.Params.Total {
 		p.Line(s.Say("size.published", say.Args{"Published": n}))
 	}
+	for _, note := range say.ModelNotes(m) {
+		p.Para(p.Alert(s.Text("model_note."+note)), 2)
+	}
 	d.kv(p, m)
 	if d.Size.Workload != nil && !wide { // the work is what was asked about
 		return
