@@ -3,6 +3,7 @@ package plan
 import (
 	"strings"
 
+	"github.com/rackrate/rackrate/internal/choose/workload"
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
 	"github.com/rackrate/rackrate/internal/facts/software"
@@ -43,7 +44,7 @@ func (s *search) softwareOn(a *accelerator.Accelerator) *fitness {
 	if want.Framework != "" {
 		take(s.Software.Supports(want.Framework, want.Version, a))
 	}
-	for _, need := range want.Needs {
+	for _, need := range append(s.impliedNeeds(), want.Needs...) {
 		take(s.Software.SupportsNeed(need, a))
 	}
 	return f
@@ -67,9 +68,30 @@ func (s *search) portedFrom() string {
 	return on.Stack
 }
 
+// impliedNeeds is the software that a method or a format of weights cannot do without, whoever runs it: its kernels were written for
+// some chips only. What a chip can hold it cannot for that reason run.
+func (s *search) impliedNeeds() []string {
+	w := s.Workload
+	if w.Kind == workload.Finetune && w.Method == workload.QLoRA {
+		return []string{"bitsandbytes"}
+	}
+	if w.Kind != workload.Serve && w.Kind != workload.BatchInfer {
+		return nil
+	}
+	switch w.Format {
+	case "awq", "gptq":
+		return []string{string(w.Format)}
+	case "nf4":
+		return []string{"bitsandbytes"}
+	case "nvfp4":
+		return []string{"cuda"} // older chips of the maker unpack it; nobody else's do
+	}
+	return nil
+}
+
 func (s *search) softwareLimits() []limit {
 	want := s.Workload.Software
-	if want.Stack == "" && want.Framework == "" && len(want.Needs) == 0 && s.portedFrom() == "" {
+	if want.Stack == "" && want.Framework == "" && len(want.Needs) == 0 && s.portedFrom() == "" && len(s.impliedNeeds()) == 0 {
 		return nil
 	}
 	return []limit{func(o *catalog.Offer, _ *place) (miss, bool) {

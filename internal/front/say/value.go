@@ -159,7 +159,7 @@ func Maybe[T any](s *Speaker, m unit.Maybe[T]) string {
 func (s *Speaker) Warning(w plan.Warning) string {
 	if id := "warning." + w.Code; s.Has(id) {
 		args := maps.Clone(w.Args)
-		if w.Code == software.WrongStack && args["Name"] == args["Want"] { // the stack itself was asked for
+		if w.Code == software.WrongStack && strings.EqualFold(fmt.Sprint(args["Name"]), fmt.Sprint(args["Want"])) { // the stack itself was asked for
 			return s.Say("warning.software.needs_stack", args)
 		}
 		if item, ok := args["Item"].(string); ok {
