@@ -226,6 +226,12 @@ func doubtful(p *catalog.Price) bool {
 	return slices.Contains(p.Flags, catalog.Flag(catalog.SpotTenth)) || slices.Contains(p.Flags, catalog.AuctionFloor)
 }
 
+// longestWork is the longest deadline that can be asked for, in hours. Work that takes longer is no plan, and its cost would be
+// no sum of money.
+const longestWork = 10 * 8760
+
+var tooLong = Warning{"too_long", nil}
+
 // outcome works out time, money and carbon of a candidate and holds them against the limits; it keeps the candidate when all hold.
 func (s *search) outcome(o *catalog.Offer, p *place, est *estimate.Estimate, k, price int, hourly money.Rate, age int) (miss, bool) {
 	mode := o.Prices[price].Mode
@@ -241,6 +247,9 @@ func (s *search) outcome(o *catalog.Offer, p *place, est *estimate.Estimate, k, 
 	l := s.Workload.Limits
 	if d := float64(l.Deadline); d > 0 && late > d && !s.job.Service() {
 		return miss{reason: ByDeadline, have: late, want: d, quantity: "hours"}, true
+	}
+	if late > longestWork {
+		return miss{reason: ByDeadline, have: late, want: longestWork, quantity: "hours", because: &tooLong}, true
 	}
 	b := s.bill(o, p, hourly, mode, k, est, hours)
 	total := b.total()

@@ -41,6 +41,9 @@ func (s *search) softwareOn(a *accelerator.Accelerator) *fitness {
 	if want.Stack != "" && !strings.EqualFold(want.Stack, a.Stack) {
 		take(software.Verdict{Known: a.Stack != "", Reason: software.WrongStack, Args: Args{"Name": want.Stack, "Stack": a.Stack, "Want": want.Stack}})
 	}
+	if want.Framework == "" && s.gguf() {
+		want.Framework = "llama.cpp" // whose format it is; a framework that is named decides for itself
+	}
 	if want.Framework != "" {
 		take(s.Software.Supports(want.Framework, want.Version, a))
 	}
@@ -89,9 +92,15 @@ func (s *search) impliedNeeds() []string {
 	return nil
 }
 
+// gguf says that the weights are held in a format of GGUF files.
+func (s *search) gguf() bool {
+	f, w := string(s.Workload.Format), s.Workload.Kind
+	return (w == workload.Serve || w == workload.BatchInfer) && len(f) > 1 && f[0] == 'q' && f[1] >= '2' && f[1] <= '8'
+}
+
 func (s *search) softwareLimits() []limit {
 	want := s.Workload.Software
-	if want.Stack == "" && want.Framework == "" && len(want.Needs) == 0 && s.portedFrom() == "" && len(s.impliedNeeds()) == 0 {
+	if want.Stack == "" && want.Framework == "" && len(want.Needs) == 0 && s.portedFrom() == "" && len(s.impliedNeeds()) == 0 && !s.gguf() {
 		return nil
 	}
 	return []limit{func(o *catalog.Offer, _ *place) (miss, bool) {

@@ -166,8 +166,8 @@ func (r *reader) mixParts(f *Field, n *yaml.Node) (pairs, bool) {
 		if !ok {
 			return nil, false
 		}
-		for piece := range strings.SplitSeq(s, ",") {
-			name, share, given := strings.Cut(piece, "=")
+		for piece := range strings.SplitSeq(strings.Trim(s, "{} "), ",") { // a flag may be written as the file is
+			name, share, given := strings.Cut(strings.Replace(piece, ":", "=", 1), "=")
 			if !given {
 				share = "1"
 			}

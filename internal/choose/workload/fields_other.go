@@ -19,8 +19,8 @@ func measuredOn(k Kind, required bool, place func(*draft) *Reference) Field {
 		bind:     at(referenceCodec, place)}
 }
 
-var boundDoc = Text{"What bounds the measured time: compute, memory, link or host, or shares that sum to 1.",
-	"限制该测量值的资源：compute、memory、link 或 host，或合计为 1 的比例。"}
+var boundDoc = Text{"What bounds the measured time: compute, memory, link or host, or shares that sum to 1: compute=0.7,memory=0.3.",
+	"限制该测量值的资源：compute、memory、link 或 host，或合计为 1 的比例：compute=0.7,memory=0.3。"}
 
 func renderFields() []Field {
 	return []Field{

@@ -163,8 +163,11 @@ func (s *Speaker) timeNumber(v float64) string {
 // Kilograms prints a mass without its unit.
 func (s *Speaker) Kilograms(k unit.Kilograms) string {
 	v := float64(k)
-	if v >= 9.95 {
+	switch {
+	case v >= 9.95:
 		return grouped(v, 0)
+	case v > 0 && v < 0.005: // not nothing
+		return "<0.01"
 	}
 	return unit.Sig3(math.Round(v*100) / 100)
 }

@@ -28,6 +28,7 @@ func workFigures(w *workload.Workload, s *say.Speaker) say.Args {
 		args["What"], args["How"] = count3(w.Sim.Steps), strings.ToUpper(w.Sim.Precision.String())
 	case w.Render != nil:
 		args["What"] = s.Number(w.Render.Frames)
+		args["Count"] = many(w.Render.Frames)
 		args["How"] = onDevice(s, w.Render.SecondsPerFrame, w.Render.On)
 	case w.Hash != nil:
 		args["What"], args["How"] = count3(w.Hash.Keyspace), w.Hash.Algorithm
@@ -122,11 +123,15 @@ func limits(l *workload.Limits, s *say.Speaker) []string {
 
 // requests says a rate of requests: "1 request/s", "5 requests/s".
 func requests(rate float64, s *say.Speaker) string {
-	count := 2
-	if rate == 1 {
-		count = 1
+	return s.Say("ask.requests_per_second", say.Args{"Count": many(rate), "Rate": rate})
+}
+
+// many chooses between singular and plural for a figure that need not be whole.
+func many(v float64) int {
+	if v == 1 {
+		return 1
 	}
-	return s.Say("ask.requests_per_second", say.Args{"Count": count, "Rate": rate})
+	return 2
 }
 
 func networks(kinds []catalog.NetworkKind, s *say.Speaker) string {

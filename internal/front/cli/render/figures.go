@@ -12,7 +12,12 @@ import (
 )
 
 // count3 prints a number of things as models and tokens are counted: 200M.
-func count3(v float64) string { return unit.Count(v) }
+func count3(v float64) string {
+	if v >= 1e21 { // beyond the letters
+		return strings.Replace(strconv.FormatFloat(v, 'e', 2, 64), "e+", "e", 1)
+	}
+	return unit.Count(v)
+}
 
 // layoutMark is one mark of a layout in the shorthand of the field, such as tp8; up to hide it goes without saying.
 type layoutMark struct {
