@@ -125,6 +125,14 @@ func (s *search) softwareWarnings(o *catalog.Offer) (ws []Warning) {
 	return ws
 }
 
+// unnamedStack says that nothing in the workload names its software, and that the chip runs another stack than most code is
+// written for.
+func (s *search) unnamedStack(o *catalog.Offer) bool {
+	want := s.Workload.Software
+	return s.Workload.Model != nil && want.Stack == "" && want.Framework == "" && len(want.Needs) == 0 &&
+		o.Accelerator.Stack != "" && o.Accelerator.Stack != "CUDA"
+}
+
 // newerDriver is the later of the driver that the image needs and the one that came with the first toolkit to know the chip. No provider's list says
 // which driver a machine comes with, so it can only be told to be checked.
 func (s *search) newerDriver(image string, a *accelerator.Accelerator) string {

@@ -51,6 +51,7 @@ func (s *search) warnings(p *Plan, c candidate) []Warning {
 		add(true, "cost_unknown", Args{"Item": string(item)})
 	}
 	add(!p.Carbon.Kg.Known(), "carbon_unknown", nil)
+	add(s.unnamedStack(o), "stack_to_check", Args{"Stack": o.Accelerator.Stack, "Chip": o.Accelerator.Name})
 	ws = append(ws, s.softwareWarnings(o)...)
 	return ws
 }

@@ -1,7 +1,10 @@
 package workload
 
 import (
+	"errors"
+	"io/fs"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -63,20 +66,31 @@ func (r *reader) modelFile(f *Field, n *yaml.Node, path string) (modelRef, bool)
 	}
 	data, err := r.open(path)
 	if err != nil {
-		r.fault(n, codeModelFile, problem.Args{"Key": f.Path, "Path": clip(path), "Detail": err.Error()}).Wrap(err)
+		r.fault(n, codeModelFile, problem.Args{"Key": f.Path, "Path": clip(path), "Detail": reason(err)}).Wrap(err)
 		return modelRef{}, false
 	}
 	return r.modelConfig(f, n, path, data)
 }
 
-func (r *reader) modelConfig(f *Field, n *yaml.Node, path string, data []byte) (modelRef, bool) {
-	if len(data) > maxFile {
-		r.fault(n, codeTooLarge, problem.Args{"Key": f.Path, "Size": len(data), "Limit": maxFile})
-		return modelRef{}, false
+// reason is an error of the file system without the path, which the message names already.
+func reason(err error) string {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err.Error()
 	}
+	return err.Error()
+}
+
+func (r *reader) modelConfig(f *Field, n *yaml.Node, path string, data []byte) (modelRef, bool) {
 	m, err := r.facts.ModelConfig(configName(path), data)
 	if err != nil {
+		before := len(r.faults)
 		r.refused(f, n, path, err)
+		inside := problem.All(err)
+		for i, fault := range r.faults[before:] { // the place in the file that the model's line names
+			if fault.Args["Inside"] = clip(path); i < len(inside) && inside[i].Line > 0 {
+				fault.Args["Inside"] = clip(path) + ":" + strconv.Itoa(inside[i].Line)
+			}
+		}
 		return modelRef{}, false
 	}
 	return modelRef{path, m}, true

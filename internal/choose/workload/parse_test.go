@@ -200,7 +200,7 @@ func TestModelFileFaults(t *testing.T) {
 		want string
 	}{
 		"not a config": {"{}", codeUnknownName},
-		"too large":    {strings.Repeat(" ", maxFile+1), codeTooLarge},
+		"no config":    {"", codeUnknownName},
 	} {
 		open := func(string) ([]byte, error) { return []byte(c.data), nil }
 		_, err := Parse("w.yaml", []byte("kind: train\ntokens: 1M\nmodel: ./config.json\n"), open, fakeFacts())

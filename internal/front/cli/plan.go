@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -36,9 +37,10 @@ func (o *planOptions) AddFlags(f *pflag.FlagSet, s *say.Speaker) {
 // Validate checks what the flag parser cannot. "--explain 3" reads as --explain and an argument, so a lone number
 // is taken for the rank.
 func (o *planOptions) Validate(args []string) error {
-	if last := len(args) - 1; o.explain == "1" && last >= 0 {
-		if _, err := strconv.Atoi(args[last]); err == nil {
-			o.explain, args = args[last], args[:last]
+	if o.explain == "1" {
+		number := func(arg string) bool { _, err := strconv.Atoi(arg); return err == nil }
+		if i := slices.IndexFunc(args, number); i >= 0 {
+			o.explain, args = args[i], slices.Delete(slices.Clone(args), i, i+1)
 		}
 	}
 	if o.explain != "" {

@@ -48,14 +48,35 @@ func (o *workloadOptions) complete(cmd *cobra.Command, d *deps) {
 			continue
 		}
 		words := func() []string { return flag.Fields[0].Enum }
-		if flag.Name == "model" {
+		switch flag.Name {
+		case "model":
 			words = d.modelNames
+		case "gpu", "on":
+			words = d.chipNames
+		case "providers", "not-providers":
+			words = d.providerNames
 		}
 		// A flag that is not there cannot be completed; these were declared above.
 		_ = cmd.RegisterFlagCompletionFunc(flag.Name, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return words(), cobra.ShellCompDirectiveDefault
 		})
 	}
+}
+
+func (d *deps) chipNames() []string {
+	var names []string
+	for _, a := range d.Chips().All() {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+func (d *deps) providerNames() []string {
+	var names []string
+	for _, p := range d.Providers().Providers() {
+		names = append(names, p.ID)
+	}
+	return names
 }
 
 func (d *deps) modelNames() []string {

@@ -18,6 +18,9 @@ func (s *Speaker) Problem(p *problem.Error) string {
 		}
 		b.WriteString(": ")
 	}
+	if inside, ok := p.Args["Inside"].(string); ok {
+		b.WriteString(printable(inside) + ": ")
+	}
 	id := "problem." + p.Code
 	if p.Code == "workload.unknown_name" && p.Args["Type"] == "enum" {
 		id = "problem.workload.unknown_word"

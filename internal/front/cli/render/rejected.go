@@ -85,6 +85,9 @@ func gap(reason plan.Reason, n *plan.NearMiss, c money.Currency, s *say.Speaker)
 	if n.Because != nil {
 		return s.Warning(*n.Because)
 	}
+	if reason == plan.BySpot {
+		id = "miss.interrupted"
+	}
 	if !s.Has(id) { // a law, a certificate, a place: wanted, and not there
 		want := any(n.Text)
 		if reason == plan.ByBilling {
