@@ -168,10 +168,10 @@ func (d *Plans) columns(s *say.Speaker, wide bool) []Column {
 	head := func(id string) string { return s.Text("column." + id) }
 	unit := d.unit(s)
 	cols := []Column{
-		{Head: "#  ", Right: true}, {Head: head("provider"), Shrink: true}, {Head: head("region"), Drop: 1},
+		{Head: "#  ", Right: true}, {Head: head("provider"), Shrink: true}, {Head: head("region"), Drop: 3},
 		{Head: head("machine"), Shrink: true}, {Head: head("accelerators")}, {Head: head("pays")},
 		{Head: head("time"), Right: true}, {Head: head("cost"), Right: true},
-		{Head: unit, Right: true, Drop: 3}, {Head: head("kg"), Right: true, Drop: 2}, {Head: "⚑"},
+		{Head: unit, Right: true, Drop: 2}, {Head: head("kg"), Right: true, Drop: 1}, {Head: "⚑"},
 	}
 	if !wide {
 		return cols

@@ -89,18 +89,34 @@ func (g *Grid) fit(limit int) (keep []int, widths []int) {
 		}
 		keep = append(keep, i)
 	}
+	all := slices.Clone(keep)
 	keep = g.drop(keep, widths, limit, 1)
 	g.shrink(keep, widths, limit, shrunk)
-	for order := 2; order <= len(g.Columns); order++ {
+	keep = g.drop(keep, widths, limit, 2)
+	g.shrink(keep, widths, limit, narrow)
+	for order := 3; order <= len(g.Columns); order++ {
 		keep = g.drop(keep, widths, limit, order)
 	}
+	keep = g.restore(all, keep, widths, limit)
 	g.shrink(keep, widths, limit, leastWidth)
 	return keep, widths
+}
+
+// restore puts back the columns for which there is room after wider ones went, the last to go first.
+func (g *Grid) restore(all, keep, widths []int, limit int) []int {
+	for order := len(g.Columns); order > 0; order-- {
+		with := slices.DeleteFunc(slices.Clone(all), func(i int) bool { return g.Columns[i].Drop != order && !slices.Contains(keep, i) })
+		if total(with, widths) <= limit {
+			keep = with
+		}
+	}
+	return keep
 }
 
 // How narrow a column may be made: first while it can still be told what stands in it, and at last whatever remains.
 const (
 	shrunk     = 20
+	narrow     = 16
 	leastWidth = 12
 )
 
