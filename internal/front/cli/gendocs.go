@@ -45,7 +45,11 @@ func reference(d *deps, lang say.Lang) string {
 	section(&b, spoken, root, 2)
 	b.WriteString("\n## " + s.Text("docs.settings.title") + "\n\n" + s.Text("docs.settings") + "\n\n")
 	for _, k := range config.Keys() {
-		b.WriteString("- `" + string(k) + "` · `" + k.Env() + "` · `" + k.Default() + "`\n")
+		fallback := k.Default()
+		if fallback != "" {
+			fallback = " · `" + fallback + "`"
+		}
+		b.WriteString("- `" + string(k) + "` · `" + k.Env() + "`" + fallback + " · " + s.Text("setting."+string(k)) + "\n")
 	}
 	b.WriteString("\n## " + s.Text("docs.exit.title") + "\n\n" + s.Text("docs.exit") + "\n")
 	return b.String()

@@ -49,5 +49,10 @@ func (s *Speaker) words(args problem.Args) Args {
 			out[key] = s.Term(set, word)
 		}
 	}
+	for _, key := range []string{"Error", "Detail"} { // what the file system says
+		if text, ok := out[key].(string); ok {
+			out[key] = s.Term("os", text)
+		}
+	}
 	return out
 }
