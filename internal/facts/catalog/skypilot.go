@@ -153,7 +153,10 @@ func (f *skyPilotFile) add(rec []string, line int) {
 		if err != nil {
 			f.fault(BadRow, row.InstanceType, line, problem.Args{"Column": column, "Value": s, "Want": "price"})
 		}
-		if err != nil || r.IsZero() { // 0.00 stands for none in several feeds
+		if err == nil && r.IsZero() && column == "Price" {
+			f.fault(ZeroPrice, row.InstanceType, line, nil)
+		}
+		if err != nil || r.IsZero() { // 0.00 stands for none in several feeds, of spot prices without a word
 			return unit.None[money.Rate]()
 		}
 		return unit.Some(r)

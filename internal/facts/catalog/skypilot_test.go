@@ -122,6 +122,19 @@ func TestVerifySkyPilotChecksRowsAgainstEachOther(t *testing.T) {
 	}
 }
 
+// An on-demand price of zero is a fault; a spot price of zero says in several feeds that there is none.
+func TestSkyPilotZeroPrice(t *testing.T) {
+	for cells, want := range map[string]string{
+		"0,":      "8 x H100-SXM-80GB: listed; zero_price error",
+		"55.04,0": "8 x H100-SXM-80GB: on-demand 55.04",
+		",":       "8 x H100-SXM-80GB: listed",
+	} {
+		if got := describe(parseSky(t, skyHead+"p5.48xlarge,H100-SXM,8,192,2048,,"+cells+",us-east-1,V1\n")); got != want {
+			t.Errorf("%s: %q, want %q", cells, got, want)
+		}
+	}
+}
+
 func TestSkyPilotRefusesWhatItCannotRead(t *testing.T) {
 	wide := string(rune(0xfeff)) + skyHead
 	var utf16LE strings.Builder
