@@ -3,6 +3,7 @@ package workload
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/base/unit"
@@ -52,6 +53,13 @@ func (r *reader) checkModel() {
 	if classes, ok := runs[r.kind]; ok && !slices.Contains(classes, m.Class) {
 		r.clash("model", codeModelClass, problem.Args{"Model": m.Name, "Class": string(m.Class), "Kind": string(r.kind)})
 		return
+	}
+	if r.read("kv_precision") {
+		f := string(r.draft.KVFormat)
+		// llama.cpp holds its cache in the plain formats of its files; others only store weights.
+		if info, err := r.facts.Format(f); err == nil && info.WeightOnly && !strings.HasSuffix(f, "_0") {
+			r.clash("kv_precision", codeNotCache, problem.Args{"Format": f})
+		}
 	}
 	in, out := "input_tokens", "output_tokens"
 	sum := r.draft.batch.InputTokens + r.draft.batch.OutputTokens

@@ -67,7 +67,7 @@ func moneyFields() []Field {
 			Doc:  Text{"Hours a week spent on running it.", "每周投入的运维小时数。"},
 			zero: true,
 			bind: at(shareCodec, func(d *draft) *float64 { return &d.People.HoursPerWeek })},
-		{Path: "delay_cost", Min: 0, Max: 1e12, Example: "300 USD/day",
+		{Path: "delay_cost", Kinds: finite, Min: 0, Max: 1e12, Example: "300 USD/day",
 			Doc:  Text{"What waiting costs the business.", "延迟给业务造成的成本。"},
 			bind: at(maybe(delayCodec), func(d *draft) *maybeMoney { return &d.DelayCost })},
 	}

@@ -50,6 +50,7 @@ const (
 	codeNoPipeline    = "workload.no_pipeline"       // Key, Other: virtual stages without a pipeline
 	codeNotWith       = "workload.not_with"          // Key, Other, Value: a key that Other's value rules out
 	codeModelClass    = "workload.model_class"       // Key, Model, Class, Kind: a network this kind of work cannot run
+	codeNotCache      = "workload.not_cache"         // Key, Format: a weight-only format for keys and values
 	codeNotTrainable  = "workload.not_trainable"     // Key, Format: a weight-only format used for training
 	codeContext       = "workload.context"           // Key, Tokens, Limit, Model: longer than the model's context
 	codeCheckpoint    = "workload.checkpoint_late"   // Key, Value, Other, OtherValue: the first checkpoint is after the deadline
