@@ -41,7 +41,7 @@ func (d *Offer) grid(s *say.Speaker, marks *marks) *Grid {
 	head := func(id string) string { return s.Text("column." + id) }
 	g := &Grid{Columns: []Column{
 		{Head: head("region")}, {Head: head("pays")}, {Head: head("hourly"), Right: true}, {Head: head("per_gpu"), Right: true},
-		{Head: head("quoted"), Right: true}, {Head: head("as_of")}, {Head: head("age"), Right: true}, {Head: head("confidence")},
+		{Head: head("quoted"), Right: true}, {Head: head("as_of"), Drop: 3}, {Head: head("age"), Right: true}, {Head: head("confidence"), Drop: 2},
 		{Head: head("source"), Drop: 1}, {Head: "⚑"},
 	}}
 	for _, r := range d.Offer.Rows {

@@ -77,13 +77,13 @@ func (d *Offers) grid(s *say.Speaker, wide bool) *Grid {
 	}
 	head := func(id string) string { return s.Text("column." + id) }
 	g := &Grid{Columns: []Column{
-		{Head: head("provider")}, {Head: head("machine"), Shrink: true}, {Head: head("accelerators")},
+		{Head: head("provider")}, {Head: head("machine"), Shrink: true}, {Head: head("accelerators"), Squeeze: true},
 		{Head: head("ram"), Right: true, Drop: 2}, {Head: head("link"), Drop: 3}, {Head: head("on_demand"), Right: true}, {Head: head("spot"), Right: true}, {Head: head("other"), Right: true},
-		{Head: head("per_gpu"), Right: true}, {Head: head("cheapest_in"), Drop: 1}, {Head: head("offers"), Right: true}, {Head: head("regions"), Right: true, Drop: 4},
+		{Head: head("per_gpu"), Right: true}, {Head: head("cheapest_in"), Drop: 1}, {Head: head("offers"), Right: true, Drop: 5}, {Head: head("regions"), Right: true, Drop: 4},
 	}}
 	if wide {
 		for i := range g.Columns {
-			g.Columns[i].Drop, g.Columns[i].Shrink = 0, false
+			g.Columns[i].Drop, g.Columns[i].Shrink, g.Columns[i].Squeeze = 0, false, false
 		}
 	}
 	for _, m := range d.List.Machines[:d.shown()] {
@@ -100,6 +100,13 @@ func (d *Offers) grid(s *say.Speaker, wide bool) *Grid {
 			strconv.Itoa(m.Offers), strconv.Itoa(m.Regions))
 	}
 	g.dropEmpty(otherColumn)
+	if asked := d.List.Query.Modes; len(asked) > 0 { // a way of paying that was not asked for has no price here
+		for i, mode := range []catalog.BillingMode{catalog.Spot, catalog.OnDemand} {
+			if !slices.Contains(asked, mode) {
+				g.remove(otherColumn - 1 - i)
+			}
+		}
+	}
 	return g
 }
 
@@ -126,13 +133,13 @@ func (d *Offers) other(m app.MachineRow, s *say.Speaker, wide bool) string {
 func (d *Offers) flat(s *say.Speaker, wide bool) *Grid {
 	head := func(id string) string { return s.Text("column." + id) }
 	g := &Grid{Columns: []Column{
-		{Head: head("provider")}, {Head: head("machine"), Shrink: true}, {Head: head("accelerators")}, {Head: head("region")},
+		{Head: head("provider")}, {Head: head("machine"), Shrink: true}, {Head: head("accelerators"), Squeeze: true}, {Head: head("region"), Squeeze: true},
 		{Head: head("pays")}, {Head: head("hourly"), Right: true}, {Head: head("per_gpu"), Right: true}, {Head: head("age"), Right: true, Drop: 1},
 	}}
 	if wide {
 		g.Columns = append(g.Columns, Column{Head: head("confidence")}, Column{Head: head("source")}, Column{Head: head("doubts")})
 		for i := range g.Columns {
-			g.Columns[i].Drop, g.Columns[i].Shrink = 0, false
+			g.Columns[i].Drop, g.Columns[i].Shrink, g.Columns[i].Squeeze = 0, false, false
 		}
 	}
 	for _, r := range d.List.Rows[:d.shown()] {

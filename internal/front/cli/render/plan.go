@@ -169,7 +169,7 @@ func (d *Plans) columns(s *say.Speaker, wide bool) []Column {
 	unit := d.unit(s)
 	cols := []Column{
 		{Head: "#  ", Right: true}, {Head: head("provider"), Shrink: true}, {Head: head("region"), Drop: 3},
-		{Head: head("machine"), Shrink: true}, {Head: head("accelerators")}, {Head: head("pays")},
+		{Head: head("machine"), Shrink: true}, {Head: head("accelerators"), Squeeze: true}, {Head: head("pays"), Squeeze: true},
 		{Head: head("time"), Right: true}, {Head: head("cost"), Right: true},
 		{Head: unit, Right: true, Drop: 2}, {Head: head("kg"), Right: true, Drop: 1}, {Head: "⚑"},
 	}
@@ -177,7 +177,7 @@ func (d *Plans) columns(s *say.Speaker, wide bool) []Column {
 		return cols
 	}
 	for i := range cols {
-		cols[i].Drop, cols[i].Shrink = 0, false
+		cols[i].Drop, cols[i].Shrink, cols[i].Squeeze = 0, false, false
 	}
 	return append(cols,
 		Column{Head: head("range"), Right: true}, Column{Head: head("p95"), Right: true}, Column{Head: head("layout")},

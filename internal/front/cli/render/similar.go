@@ -17,7 +17,7 @@ type Similar struct {
 
 // Text writes the machines for people, the one that was asked about first.
 func (d *Similar) Text(p *Printer, _ bool) {
-	p.Line(p.Bold(p.Say.Say("similar.title", say.Args{"Name": d.Like.Provider + " " + d.Like.InstanceType, "GPUs": chips(d.Like.Machine)})))
+	p.Para(p.Bold(p.Say.Say("similar.title", say.Args{"Name": d.Like.Provider + " " + d.Like.InstanceType, "GPUs": chips(d.Like.Machine)})), 2)
 	p.Gap()
 	d.grid(p.Say).Write(p)
 	p.Gap()
@@ -28,7 +28,7 @@ func (d *Similar) grid(s *say.Speaker) *Grid {
 	head := func(id string) string { return s.Text("column." + id) }
 	g := &Grid{Columns: []Column{
 		{Head: head("provider")}, {Head: head("machine"), Shrink: true}, {Head: head("accelerators")}, {Head: head("memory_gb"), Right: true},
-		{Head: head("bandwidth"), Right: true}, {Head: head("bf16"), Right: true, Drop: 2}, {Head: head("pays")}, {Head: head("hourly"), Right: true},
+		{Head: head("bandwidth"), Right: true, Drop: 3}, {Head: head("bf16"), Right: true, Drop: 2}, {Head: head("pays")}, {Head: head("hourly"), Right: true},
 		{Head: head("per_gpu"), Right: true}, {Head: head("region"), Drop: 1},
 	}}
 	add := func(m *catalog.Machine, r app.OfferRow) {

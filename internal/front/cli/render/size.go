@@ -149,7 +149,7 @@ func (d *Size) on(p *Printer) {
 			shown = "" // one accelerator, and nothing to cut
 		}
 	}
-	p.Line(p.Bold(s.Say("size.on", say.Args{"Count": z.Group.Accelerators(), "Chip": z.Group.Chip.Name, "Layout": shown})))
+	p.Para(p.Bold(s.Say("size.on", say.Args{"Count": z.Group.Accelerators(), "Chip": z.Group.Chip.Name, "Layout": shown})), 2)
 	if r := z.Refusal; r != nil {
 		if r.Reason == estimate.NoMemory {
 			p.Para(p.Alert(s.Say("size.fits_not", say.Args{

@@ -15,6 +15,8 @@ type Column struct {
 	Drop int
 	// Shrink says that the column may be cut with an ellipsis once nothing more can be dropped.
 	Shrink bool
+	// Squeeze says that the column may be cut when everything else has been done and the table is too wide still.
+	Squeeze bool
 }
 
 // Grid is rows of text under heads.
@@ -30,6 +32,11 @@ func (g *Grid) dropEmpty(i int) {
 			return
 		}
 	}
+	g.remove(i)
+}
+
+// remove takes out a column.
+func (g *Grid) remove(i int) {
 	g.Columns = slices.Delete(g.Columns, i, i+1)
 	for n := range g.Rows {
 		g.Rows[n] = slices.Delete(g.Rows[n], i, i+1)
@@ -99,6 +106,11 @@ func (g *Grid) fit(limit int) (keep []int, widths []int) {
 	}
 	keep = g.restore(all, keep, widths, limit)
 	g.shrink(keep, widths, limit, leastWidth)
+	for _, i := range keep {
+		if over := total(keep, widths) - limit; over > 0 && g.Columns[i].Squeeze {
+			widths[i] = max(widths[i]-over, min(widths[i], leastWidth))
+		}
+	}
 	return keep, widths
 }
 

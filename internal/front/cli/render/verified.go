@@ -97,7 +97,7 @@ func (d *Verified) Text(p *Printer, wide bool) {
 	p.Para(p.Dim(s.Text("verify.legend")), 0)
 	for _, k := range kinds {
 		p.Gap()
-		p.Line(p.Bold(s.Term("severity", string(k.severity)) + " · " + s.Say("fault."+string(k.kind), nil)))
+		p.Para(p.Bold(s.Term("severity", string(k.severity))+" · "+s.Say("fault."+string(k.kind), nil)), 2)
 		shown := k.found
 		if d.Top > 0 && !wide && len(shown) > d.Top {
 			shown = shown[:d.Top]
