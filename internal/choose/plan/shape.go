@@ -158,8 +158,8 @@ func (s *search) machines(o *catalog.Offer, try func(k int), note func(miss)) {
 		case l.MaxCount > 0 && accelerators > l.MaxCount:
 			note(miss{reason: ByCount, stage: stageLimit, have: float64(accelerators), want: float64(l.MaxCount), quantity: "count", machines: k})
 			return
-		case l.MinCount > 0 && accelerators < l.MinCount:
-			note(miss{reason: ByCount, stage: stageLimit, have: float64(accelerators), want: float64(l.MinCount), quantity: "count", machines: k})
+		case l.MinCount > 0 && float64(accelerators)*min(1, o.Count) < float64(l.MinCount): // four quarters are one
+			note(miss{reason: ByCount, stage: stageLimit, have: float64(accelerators) * min(1, o.Count), want: float64(l.MinCount), quantity: "count", machines: k})
 		case l.MaxInstances > 0 && k > l.MaxInstances:
 			note(miss{reason: ByCount, stage: stageLimit, have: float64(k), want: float64(l.MaxInstances), quantity: "machines", machines: k})
 			return

@@ -128,7 +128,10 @@ func gpus(q *plan.Plan) string {
 // count is the accelerators of a plan; a share of one is a fraction.
 func count(q *plan.Plan) string {
 	if c := q.Offer.Count; c > 0 && c < 1 {
-		return share(c * float64(q.Instances))
+		if q.Instances > 1 { // six halves are six devices, not three
+			return strconv.Itoa(q.Accelerators) + "×" + share(c)
+		}
+		return share(c)
 	}
 	return strconv.Itoa(q.Accelerators)
 }
