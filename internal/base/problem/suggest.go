@@ -3,6 +3,7 @@ package problem
 import (
 	"sort"
 	"strings"
+	"unicode/utf8"
 )
 
 // Nearest gives up to n of the known names that word was probably meant to be, best first: by edit distance
@@ -17,7 +18,7 @@ func Nearest(word string, known []string, n int) []string {
 		dist int
 	}
 	var hits []hit
-	limit := max(1, len(w)/3)
+	limit := max(1, utf8.RuneCountInString(w)/3)
 	for _, k := range known {
 		f := fold(k)
 		d := distance(w, f, limit+1)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -165,6 +166,9 @@ func (o *sizeOptions) chip(d *deps) (*accelerator.Accelerator, int, error) {
 		sel, err := d.Chips().ParseSelector(o.gpu)
 		if err != nil {
 			return nil, 0, err
+		}
+		if sel.MinCount != sel.MaxCount || sel.MinCount != math.Trunc(sel.MinCount) { // one number is sized, of whole chips
+			return nil, 0, problem.New(problem.Input, "cli.bad_flag_value", problem.Args{"Flag": "--gpu", "Value": o.gpu, "Type": head + ":8"})
 		}
 		name = head
 		if n := int(sel.MinCount); n >= 1 {
