@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,6 +59,8 @@ func TestPublicFilesAreReadWhole(t *testing.T) {
 		}
 		rows, faults, err := catalog.ReadSkyPilot(file, "USD")
 		file.Close()
+		// Prices of zero stand in the files; they are read, told and left out.
+		faults = slices.DeleteFunc(faults, func(f catalog.Fault) bool { return f.Kind == catalog.ZeroPrice })
 		if err != nil || len(faults) > 0 || len(rows) < n {
 			t.Errorf("%s: %d rows, %d faults, %v", path, len(rows), len(faults), err)
 		}
