@@ -47,7 +47,7 @@ func (s *search) softwareOn(a *accelerator.Accelerator) *fitness {
 	if want.Framework != "" {
 		take(s.Software.Supports(want.Framework, want.Version, a))
 	}
-	for _, need := range append(s.impliedNeeds(), want.Needs...) {
+	for _, need := range append(s.impliedNeeds(a), want.Needs...) {
 		take(s.Software.SupportsNeed(need, a))
 	}
 	return f
@@ -73,7 +73,7 @@ func (s *search) portedFrom() string {
 
 // impliedNeeds is the software that a method or a format of weights cannot do without, whoever runs it: its kernels were written for
 // some chips only. What a chip can hold it cannot for that reason run.
-func (s *search) impliedNeeds() []string {
+func (s *search) impliedNeeds(a *accelerator.Accelerator) []string {
 	w := s.Workload
 	if w.Kind == workload.Finetune && w.Method == workload.QLoRA {
 		return []string{"bitsandbytes"}
@@ -86,6 +86,10 @@ func (s *search) impliedNeeds() []string {
 		return []string{string(w.Format)}
 	case "nf4":
 		return []string{"bitsandbytes"}
+	case "fp8":
+		if !a.Peak[accelerator.FP8].Known() {
+			return []string{"marlin"} // widened to 16 bit while it multiplies
+		}
 	case "nvfp4":
 		return []string{"cuda"} // older chips of the maker unpack it; nobody else's do
 	}
@@ -99,10 +103,6 @@ func (s *search) gguf() bool {
 }
 
 func (s *search) softwareLimits() []limit {
-	want := s.Workload.Software
-	if want.Stack == "" && want.Framework == "" && len(want.Needs) == 0 && s.portedFrom() == "" && len(s.impliedNeeds()) == 0 && !s.gguf() {
-		return nil
-	}
 	return []limit{func(o *catalog.Offer, _ *place) (miss, bool) {
 		f := s.softwareOn(o.Accelerator)
 		switch {
