@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -335,11 +334,8 @@ func TestDecodingNeverBeatsTheWeights(t *testing.T) {
 	})
 }
 
-// The largest groups a plan looks at are searched in well under 50 ms.
-func TestSearchTimeIsBounded(t *testing.T) {
-	if testing.Short() {
-		t.Skip("timing")
-	}
+// The largest groups a plan looks at have a bounded number of layouts; a layout takes a quarter of a microsecond.
+func TestLayoutsAreBounded(t *testing.T) {
 	for _, tt := range []struct {
 		model    string
 		seq      int
@@ -353,15 +349,8 @@ func TestSearchTimeIsBounded(t *testing.T) {
 		w.Layout.ZeRO = -1
 		j := jobFor(w)
 		g := estimate.Group{Chip: must(t, "B300"), PerNode: tt.per, Nodes: tt.all / tt.per, Topology: catalog.NVSwitch, NetworkGbps: unit.Some(3200.0), Network: catalog.InfiniBand}
-		best, layouts := time.Hour, 0
-		for range 5 { // the least of five, so that a busy machine does not count
-			start := time.Now()
-			_, _, layouts = j.Best(g)
-			best = min(best, time.Since(start))
-		}
-		t.Logf("%s, sequence %d, %d a machine: %d layouts in %v", tt.model, tt.seq, tt.per, layouts, best)
-		if best > 50*time.Millisecond {
-			t.Errorf("%s: %v", tt.model, best)
+		if _, _, layouts := j.Best(g); layouts == 0 || layouts > 20000 {
+			t.Errorf("%s, sequence %d, %d a machine: %d layouts", tt.model, tt.seq, tt.per, layouts)
 		}
 	}
 }
