@@ -12,36 +12,27 @@ import (
 // build turns a candidate into the plan a reader sees.
 func (s *search) build(f fold) Plan {
 	c := f.best
-	o, est := c.offer, c.est
-	pr := o.Prices[c.price]
-	hourly, _ := s.Exchange.Rate(pr.Hourly, s.Currency)
-	machines := int(c.machines)
 	p := Plan{
-		Offer: o, Price: pr, Hourly: hourly, Provider: c.place.provider, Region: c.place.region,
-		Instances: machines, Accelerators: int(math.Ceil(o.Count)) * machines, Estimate: *est,
+		Offer: c.offer, Price: *c.price, Hourly: c.hourly, Provider: c.place.provider, Region: c.place.region,
+		Instances: c.machines, Accelerators: int(math.Ceil(c.offer.Count)) * c.machines, Estimate: *c.est,
 	}
-	start := s.start()
-	p.Time = Time{Hours: unit.Hours(c.hours), LowHours: unit.Hours(c.hours), HighHours: unit.Hours(c.hours), P95Hours: unit.Hours(c.hours), Start: start}
-	if est.Hours > 0 {
-		stretch := (unit.Hours(c.hours) - start) / est.Hours // by interruptions
-		p.Time.LowHours, p.Time.HighHours = start+est.LowHours*stretch, start+est.HighHours*stretch
+	hours, start := unit.Hours(c.hours), s.start()
+	p.Time = Time{Hours: hours, LowHours: hours, HighHours: hours, P95Hours: hours, Start: start}
+	if c.est.Hours > 0 {
+		stretch := (hours - start) / c.est.Hours // by interruptions
+		p.Time.LowHours, p.Time.HighHours = start+c.est.LowHours*stretch, start+c.est.HighHours*stretch
 	}
-	if pr.Mode == catalog.Spot {
-		p.Spot = s.spot(o, c)
-		if !s.job.Service() {
-			p.Time.P95Hours = start + unit.Hours(s.interrupted(o, est, machines).P95)
-		}
+	if c.price.Mode == catalog.Spot {
+		s.interrupt(&p, c)
 	}
-	b := s.bill(o, c.place, hourly, pr.Mode, machines, est, c.hours)
-	p.Cost = s.cost(b)
-	p.Cost.Low = s.total(c, hourly, pr.Mode, float64(p.Time.LowHours))
-	p.Cost.High = s.total(c, hourly, pr.Mode, float64(p.Time.HighHours))
-	p.Cost.PerUnit = perUnit(s.Workload, p.Cost.Total, est.Work)
-	p.Carbon.Basis, p.Carbon.Grid, p.Carbon.PUE = c.place.basis, c.place.grid, c.place.pue
-	if kwh, ok := s.energy(o, c.place, est, machines, c.hours); ok {
+	p.Cost = cost(s.bill(c, c.hours))
+	low, high := s.bill(c, float64(p.Time.LowHours)), s.bill(c, float64(p.Time.HighHours))
+	p.Cost.Low, p.Cost.High = low.total(), high.total()
+	p.Cost.PerUnit = perUnit(s.Workload, p.Cost.Total, c.est.Work)
+	p.Carbon = Carbon{Kg: maybeKg(c.carbon), Grid: c.place.grid, PUE: c.place.pue, Basis: c.place.basis}
+	if kwh, ok := s.energy(c); ok {
 		p.Carbon.Energy = unit.Some(unit.KilowattHours(kwh))
 	}
-	p.Carbon.Kg = maybeKg(c.carbon)
 	for _, e := range f.also {
 		p.AlsoIn = append(p.AlsoIn, Elsewhere{e.offer.Region, e.offer.Zone, money.Micros(e.total, s.Currency)})
 	}
@@ -49,28 +40,23 @@ func (s *search) build(f fold) Plan {
 	return p
 }
 
-func (s *search) total(c candidate, hourly money.Rate, mode catalog.BillingMode, hours float64) money.Amount {
-	b := s.bill(c.offer, c.place, hourly, mode, int(c.machines), c.est, hours)
-	return b.total()
-}
-
-func (s *search) spot(o *catalog.Offer, c candidate) *Spot {
-	proc, basis, source := s.process(o, c.est, int(c.machines))
-	sp := &Spot{PerHour: 1 / proc.MTBI, Basis: basis, Source: source, Notice: c.place.provider.SpotNotice, Overhead: 1}
+// interrupt sets what interruptions do to a plan. A service has no end to put off: it loses machines.
+func (s *search) interrupt(p *Plan, c *candidate) {
+	r := s.risk(c)
+	p.Spot = &Spot{PerHour: r.perHour, Basis: r.basis, Source: r.source, Notice: c.place.provider.SpotNotice, Overhead: 1}
 	if s.job.Service() {
-		sp.ExpectedPreemptions = sp.PerHour * c.hours
-		return sp
+		p.Spot.ExpectedPreemptions = r.perHour * c.hours
+		return
 	}
-	r := s.interrupted(o, c.est, int(c.machines))
-	sp.CheckpointEvery, sp.ExpectedPreemptions = unit.Hours(r.Every), r.Interruptions
+	p.Time.P95Hours = p.Time.Start + unit.Hours(r.outcome.P95)
+	p.Spot.CheckpointEvery, p.Spot.ExpectedPreemptions = unit.Hours(r.outcome.Every), r.outcome.Interruptions
 	if c.est.Hours > 0 {
-		sp.Overhead = r.Mean / float64(c.est.Hours)
+		p.Spot.Overhead = r.outcome.Mean / float64(c.est.Hours)
 	}
-	return sp
 }
 
 // cost lists the lines that are not nothing; their sum is the total exactly.
-func (s *search) cost(b bill) Cost {
+func cost(b bill) Cost {
 	c := Cost{Total: b.total(), Unknown: b.unknown.list()}
 	for _, l := range [...]Line{{Compute, b.compute, false}, {Storage, b.storage, b.assumed.storage}, {Egress, b.egress, b.assumed.egress}, {People, b.people, false}, {Delay, b.delay, false}} {
 		if l.Item == Compute || !l.Amount.IsZero() {

@@ -12,7 +12,7 @@ import (
 var probeSizes = [...]float64{16, 24, 40, 48, 80, 96, 141, 180, 192, 288}
 
 // needs is what the workload asks of any machine, found by trying it on machines that lack nothing but memory.
-func needs(w *workload.Workload, job estimate.Job, c *estimate.Curves) Needs {
+func needs(w *workload.Workload, job estimate.Job) Needs {
 	n := Needs{Precision: string(w.Format), Storage: w.Data.Size}
 	if f, ok := job.(interface{ FLOP() unit.FLOP }); ok {
 		n.FLOP = f.FLOP()
@@ -47,11 +47,14 @@ func probe(gb float64) *accelerator.Accelerator {
 	return a
 }
 
+// usualGbps is the network of a usual eight-accelerator training machine: eight times 400 Gbit/s.
+const usualGbps = 3200.0
+
 // smallest is the fewest accelerators of a kind that hold the job, in powers of two over switched machines of eight.
 func smallest(job estimate.Job, a *accelerator.Accelerator) (estimate.Estimate, int, bool) {
 	for n := 1; n <= 4096; n *= 2 {
 		g := estimate.Group{Chip: a, Share: 1, PerNode: min(n, 8), Nodes: max(1, n/8), Topology: catalog.NVSwitch,
-			NetworkGbps: unit.Some(3200.0), Network: catalog.InfiniBand}
+			NetworkGbps: unit.Some(usualGbps), Network: catalog.InfiniBand}
 		est, refusal, _ := job.Best(g)
 		if refusal == nil {
 			if each := est.Serving.AcceleratorsPerReplica; each > 0 {

@@ -1,7 +1,7 @@
 package plan
 
 import (
-	"strconv"
+	"time"
 
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
@@ -41,20 +41,14 @@ func (s *search) place(o *catalog.Offer) *place {
 	return p
 }
 
-// dayNumber counts the days of an ISO date from a fixed day; only differences mean something.
-func dayNumber(iso string) (int, bool) {
-	if len(iso) != 10 || iso[4] != '-' || iso[7] != '-' {
-		return 0, false
+// age is how many days ago a price was quoted.
+func (s *search) age(asOf string) int {
+	days, seen := s.ages[asOf]
+	if !seen {
+		if day, err := time.Parse(time.DateOnly, asOf); err == nil { // the loader has refused what is no day
+			days = int(s.today.Sub(day).Hours() / 24)
+		}
+		s.ages[asOf] = days
 	}
-	y, err1 := strconv.Atoi(iso[:4])
-	m, err2 := strconv.Atoi(iso[5:7])
-	d, err3 := strconv.Atoi(iso[8:])
-	if err1 != nil || err2 != nil || err3 != nil || m < 1 || m > 12 || d < 1 || d > 31 {
-		return 0, false
-	}
-	// The year starts in March, so that a leap day is the last.
-	if m < 3 {
-		y, m = y-1, m+12
-	}
-	return 365*y + y/4 - y/100 + y/400 + (153*(m-3)+2)/5 + d, true
+	return days
 }

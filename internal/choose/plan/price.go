@@ -7,7 +7,6 @@ import (
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/base/unit"
-	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/choose/price"
 	"github.com/rackrate/rackrate/internal/choose/spot"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
@@ -115,24 +114,20 @@ func (b *bill) total() money.Amount {
 	return b.compute.Add(b.storage).Add(b.egress).Add(b.people).Add(b.delay)
 }
 
-// bill prices a plan of so many machines for so many hours.
-func (s *search) bill(o *catalog.Offer, p *place, hourly money.Rate, mode catalog.BillingMode, machines int, est *estimate.Estimate, hours float64) bill {
-	c, w := s.costs, s.Workload
-	zero := money.Zero(s.Currency)
+// bill prices a candidate over so many hours.
+func (s *search) bill(c *candidate, hours float64) bill {
+	w, zero := s.Workload, money.Zero(s.Currency)
 	b := bill{storage: zero, egress: zero, people: zero, delay: zero}
-	billing := price.Billing{Step: p.provider.BillingGranularity.Or(0), Minimum: p.provider.LeastCharge(o.BareMetal.Or(false)).Or(0)}
-	paid := price.Commitment{Mode: mode, Ongoing: s.job.Service()}.Hours(billing, unit.Hours(hours))
-	b.compute = price.Compute(hourly, machines, paid)
-	sd, known := c.sides[o.Provider]
-	if !known {
-		sd = side{}
-	}
-	months := hours / unit.HoursPerMonth
-	add := func(line *money.Amount, item Item, at, dearest unit.Maybe[money.Rate], gb float64) {
+	p := c.place.provider
+	billing := price.Billing{Step: p.BillingGranularity.Or(0), Minimum: p.LeastCharge(c.offer.BareMetal.Or(false)).Or(0)}
+	paid := price.Commitment{Mode: c.price.Mode, Ongoing: s.job.Service()}.Hours(billing, unit.Hours(hours))
+	b.compute = price.Compute(c.hourly, c.machines, paid)
+	at, dearest := s.costs.sides[p.ID], s.costs.dearest
+	add := func(line *money.Amount, item Item, own, dearest unit.Maybe[money.Rate], gb float64) {
 		if gb <= 0 {
 			return
 		}
-		r, known := at.Get()
+		r, known := own.Get()
 		if !known {
 			if r, known = dearest.Get(); !known {
 				b.unknown.add(item)
@@ -142,18 +137,19 @@ func (s *search) bill(o *catalog.Offer, p *place, hourly money.Rate, mode catalo
 		}
 		*line = line.Add(r.For(gb))
 	}
-	add(&b.storage, Storage, sd.block, c.dearest.block, gb(s.disk(o))*float64(machines)*months)
+	months := hours / unit.HoursPerMonth
+	add(&b.storage, Storage, at.block, dearest.block, gb(s.disk(c.offer))*float64(c.machines)*months)
 	keep := months
 	if w.Data.Keep > 0 {
 		keep = float64(w.Data.Keep) / unit.HoursPerMonth
 	}
-	add(&b.storage, Storage, sd.object, c.dearest.object, (gb(w.Data.Size)+2*gb(est.Checkpoint))*keep)
-	add(&b.egress, Egress, sd.egress, c.dearest.egress, math.Max(0, gb(w.Data.Egress)-sd.free))
+	add(&b.storage, Storage, at.object, dearest.object, (gb(w.Data.Size)+2*gb(c.est.Checkpoint))*keep)
+	add(&b.egress, Egress, at.egress, dearest.egress, math.Max(0, gb(w.Data.Egress)-at.free))
 	if w.People.HoursPerWeek > 0 {
-		b.people = c.hourly.Mul(w.People.HoursPerWeek * hours / 168)
+		b.people = s.costs.hourly.Mul(w.People.HoursPerWeek * hours / 168)
 	}
 	if !s.job.Service() {
-		b.delay = c.delay.Mul(hours / 24)
+		b.delay = s.costs.delay.Mul(hours / 24)
 	}
 	return b
 }
@@ -180,44 +176,48 @@ func (s *search) disk(o *catalog.Offer) unit.Bytes {
 	return need
 }
 
-// ways prices one estimate in every way of paying that is allowed.
-func (s *search) ways(o *catalog.Offer, p *place, est *estimate.Estimate, k int, note func(miss)) {
-	allowed := false
+// ways prices a candidate in every way of paying that is allowed, and keeps those that meet the limits.
+func (s *search) ways(c candidate, note func(miss)) {
+	o, allowed := c.offer, false
 	for i := range o.Prices {
-		pr := &o.Prices[i]
-		if !slices.Contains(s.costs.modes, pr.Mode) {
+		c.price = &o.Prices[i]
+		if !slices.Contains(s.costs.modes, c.price.Mode) {
 			continue
 		}
 		allowed = true
 		s.candidates++
-		age := s.today
-		if d, ok := dayNumber(pr.AsOf); ok {
-			age -= d
-		}
-		if most := s.Workload.Limits.MaxPriceAgeDays; most > 0 && age > most {
-			note(miss{reason: ByPriceAge, stage: stagePrice, have: float64(age), want: float64(most), quantity: "days", mode: pr.Mode, machines: k})
-			continue
-		}
-		if doubtful(pr) {
-			note(miss{reason: ByDoubt, stage: stagePrice, mode: pr.Mode, machines: k})
-			continue
-		}
-		hourly, ok := s.Exchange.Rate(pr.Hourly, s.Currency)
-		if !ok {
-			note(miss{reason: ByCurrency, stage: stagePrice, text: string(pr.Hourly.Currency()), quantity: "text", mode: pr.Mode, machines: k})
-			continue
-		}
-		if m, bad := s.outcome(o, p, est, k, i, hourly, age); bad {
-			m.mode, m.machines, m.stage = pr.Mode, k, stageOutcome
+		if m, bad := s.quote(&c); bad {
+			m.mode, m.machines, m.stage = c.price.Mode, c.machines, stagePrice
 			note(m)
+		} else if m, bad := s.outcome(&c); bad {
+			m.mode, m.machines, m.stage = c.price.Mode, c.machines, stageOutcome
+			note(m)
+		} else {
+			s.found = append(s.found, c)
 		}
 	}
 	switch {
 	case len(o.Prices) == 0:
-		note(miss{reason: ByPriceUnknown, stage: stagePrice, machines: k})
+		note(miss{reason: ByPriceUnknown, stage: stagePrice, machines: c.machines})
 	case !allowed:
-		note(miss{reason: ByBilling, stage: stagePrice, text: string(o.Prices[0].Mode), quantity: "text", machines: k})
+		note(miss{reason: ByBilling, stage: stagePrice, text: string(o.Prices[0].Mode), quantity: "text", machines: c.machines})
 	}
+}
+
+// quote brings a candidate's price into the result's currency, unless it may not be used.
+func (s *search) quote(c *candidate) (m miss, bad bool) {
+	c.age = s.age(c.price.AsOf)
+	if most := s.Workload.Limits.MaxPriceAgeDays; most > 0 && c.age > most {
+		return miss{reason: ByPriceAge, have: float64(c.age), want: float64(most), quantity: "days"}, true
+	}
+	if doubtful(c.price) {
+		return miss{reason: ByDoubt}, true
+	}
+	var ok bool
+	if c.hourly, ok = s.Exchange.Rate(c.price.Hourly, s.Currency); !ok {
+		return miss{reason: ByCurrency, text: string(c.price.Hourly.Currency()), quantity: "text"}, true
+	}
+	return miss{}, false
 }
 
 // doubtful says that a price is flagged as no observation of the market: a spot price that is a fixed tenth of the list, or the
@@ -232,31 +232,32 @@ const longestWork = 10 * 8760
 
 var tooLong = Warning{"too_long", nil}
 
-// outcome works out time, money and carbon of a candidate and holds them against the limits; it keeps the candidate when all hold.
-func (s *search) outcome(o *catalog.Offer, p *place, est *estimate.Estimate, k, price int, hourly money.Rate, age int) (miss, bool) {
-	mode := o.Prices[price].Mode
-	start := float64(s.start())
-	hours, late := start+float64(est.Hours), start+float64(est.Hours)
-	if mode == catalog.Spot && !s.job.Service() {
-		r := s.interrupted(o, est, k)
-		if math.IsInf(r.Mean, 0) || r.Mean > 20*hours+24 {
-			return miss{reason: BySpot, have: r.Mean, want: hours, quantity: "hours"}, true
+// outcome works out time, money and carbon of a candidate and holds them against the limits.
+func (s *search) outcome(c *candidate) (m miss, bad bool) {
+	start, service := float64(s.start()), s.job.Service()
+	c.hours = start + float64(c.est.Hours)
+	late := c.hours
+	if c.price.Mode == catalog.Spot && !service {
+		r := s.risk(c).outcome
+		if math.IsInf(r.Mean, 0) || r.Mean > 20*c.hours+24 {
+			return miss{reason: BySpot, have: r.Mean, want: c.hours, quantity: "hours"}, true
 		}
-		hours, late = start+r.Mean, start+r.P95
+		c.hours, late = start+r.Mean, start+r.P95
 	}
 	l := s.Workload.Limits
-	if d := float64(l.Deadline); d > 0 && late > d && !s.job.Service() {
+	if d := float64(l.Deadline); d > 0 && late > d && !service {
 		return miss{reason: ByDeadline, have: late, want: d, quantity: "hours"}, true
 	}
 	if late > longestWork {
 		return miss{reason: ByDeadline, have: late, want: longestWork, quantity: "hours", because: &tooLong}, true
 	}
-	b := s.bill(o, p, hourly, mode, k, est, hours)
+	b := s.bill(c, c.hours)
 	total := b.total()
 	if s.costs.limited && total.Cmp(s.costs.budget) > 0 {
 		return miss{reason: ByBudget, have: total.Float(), want: s.costs.budget.Float(), quantity: "money"}, true
 	}
-	kg, known := s.carbon(o, p, est, k, hours)
+	c.total = total.Micros()
+	kg, known := s.carbon(c)
 	if most, ok := l.MaxCarbon.Get(); ok {
 		if !known {
 			return miss{reason: ByCarbonUnknown}, true
@@ -265,11 +266,9 @@ func (s *search) outcome(o *catalog.Offer, p *place, est *estimate.Estimate, k, 
 			return miss{reason: ByCarbon, have: kg, want: float64(most), quantity: "kg"}, true
 		}
 	}
-	if !known {
-		kg = -1
+	if c.carbon = kg; !known {
+		c.carbon = -1
 	}
-	s.found = append(s.found, candidate{offer: o, place: p, est: est, price: int32(price), machines: int32(k), hours: hours,
-		total: total.Micros(), carbon: kg, age: int32(age)})
 	return miss{}, false
 }
 
@@ -281,39 +280,41 @@ func (s *search) start() unit.Hours {
 	return unit.Hours(s.Curves.Run.StartMin / 60)
 }
 
-// interrupted is the time a spot plan takes. A job that talks across its machines stops when any of them goes; independent
+// risk is what interruptions do to a candidate, and what their rate rests on.
+type risk struct {
+	perHour float64 // of all machines that stop the work together
+	basis   provider.Basis
+	source  string
+	outcome spot.Outcome
+}
+
+// risk works out the time a spot plan takes. A job that talks across its machines stops when any of them goes; independent
 // pieces lose only the machine that went.
-func (s *search) interrupted(o *catalog.Offer, est *estimate.Estimate, k int) spot.Outcome {
-	proc, _, _ := s.process(o, est, k)
-	return proc.Run(float64(est.Hours), float64(s.Workload.Data.CheckpointEvery))
-}
-
-func (s *search) process(o *catalog.Offer, est *estimate.Estimate, k int) (proc spot.Process, basis provider.Basis, source string) {
-	perHour, basis, source, ok := s.Providers.Interruption(o.Provider, o.Region, o.InstanceType)
-	if !ok {
-		return spot.Process{MTBI: math.Inf(1)}, basis, ""
-	}
+func (s *search) risk(c *candidate) risk {
+	o, run := c.offer, s.Curves.Run
+	perHour, basis, source, _ := s.Providers.Interruption(o.Provider, o.Region, o.InstanceType)
 	if !s.job.Independent() {
-		perHour *= float64(k)
+		perHour *= float64(c.machines)
 	}
-	run := s.Curves.Run
-	save := math.Max(run.SaveSeconds, gb(est.Checkpoint)/(run.CheckpointGBs*float64(k)))
-	notice := float64(s.place(o).provider.SpotNotice.Or(0)) // none is known: nothing is saved at the last moment
-	return spot.Process{MTBI: 1 / perHour, Save: save / 3600, Restart: run.RestartMin / 60, Notice: notice}, basis, source
+	save := math.Max(run.SaveSeconds, gb(c.est.Checkpoint)/(run.CheckpointGBs*float64(c.machines)))
+	// Where no notice is known, nothing is saved at the last moment. A rate of 0 is no interruption: 1/0 is infinite.
+	proc := spot.Process{MTBI: 1 / perHour, Save: save / 3600, Restart: run.RestartMin / 60, Notice: float64(c.place.provider.SpotNotice.Or(0))}
+	return risk{perHour, basis, source, proc.Run(float64(c.est.Hours), float64(s.Workload.Data.CheckpointEvery))}
 }
 
-// carbon is the emissions of a plan: chips between idle and board power by their load, the host's share, PUE, grid. False where
-// the board power or the grid is not known.
-func (s *search) carbon(o *catalog.Offer, p *place, est *estimate.Estimate, k int, hours float64) (kg float64, known bool) {
-	grid, ok := p.grid.Get()
-	kwh, okE := s.energy(o, p, est, k, hours)
+// carbon is the emissions of a candidate; false where the board power or the grid is not known.
+func (s *search) carbon(c *candidate) (kg float64, known bool) {
+	grid, ok := c.place.grid.Get()
+	kwh, okE := s.energy(c)
 	return kwh * float64(grid) / 1000, ok && okE
 }
 
-func (s *search) energy(o *catalog.Offer, p *place, est *estimate.Estimate, k int, hours float64) (kwh float64, known bool) {
-	tdp, ok := o.Accelerator.TDP.Get()
+// energy is that of chips between idle and board power by their load, with the host's share and PUE; false where the board
+// power is not known.
+func (s *search) energy(c *candidate) (kwh float64, known bool) {
+	tdp, ok := c.offer.Accelerator.TDP.Get()
 	run := s.Curves.Run
-	chip := float64(tdp) * (run.IdleShare + (1-run.IdleShare)*est.Load)
-	watts := (chip + float64(tdp)*run.HostShare) * o.Count * float64(k)
-	return watts / 1000 * hours * p.pue, ok
+	chip := float64(tdp) * (run.IdleShare + (1-run.IdleShare)*c.est.Load)
+	watts := (chip + float64(tdp)*run.HostShare) * c.offer.Count * float64(c.machines)
+	return watts / 1000 * c.hours * c.place.pue, ok
 }

@@ -14,26 +14,30 @@ import (
 
 // fold is a plan with the same plan elsewhere.
 type fold struct {
-	best candidate
-	also []candidate
+	best *candidate
+	also []*candidate
 }
 
 // foldKey is what makes plans similar: all but the place.
 type foldKey struct {
 	provider, instanceType string
 	mode                   catalog.BillingMode
-	machines               int32
+	machines               int
 	est                    *estimate.Estimate
 }
 
 // rank orders the candidates by the workload's preference and folds similar ones under their best.
 func (s *search) rank() []fold {
-	better := s.order()
-	slices.SortFunc(s.found, better)
+	// Pointers are sorted, since candidates are large to move.
+	ordered := make([]*candidate, len(s.found))
+	for i := range s.found {
+		ordered[i] = &s.found[i]
+	}
+	slices.SortFunc(ordered, s.order())
 	at := make(map[foldKey]int, len(s.found)/4)
 	var folds []fold
-	for _, c := range s.found {
-		key := foldKey{c.offer.Provider, c.offer.InstanceType, c.offer.Prices[c.price].Mode, c.machines, c.est}
+	for _, c := range ordered {
+		key := foldKey{c.offer.Provider, c.offer.InstanceType, c.price.Mode, c.machines, c.est}
 		if i, seen := at[key]; seen {
 			folds[i].also = append(folds[i].also, c)
 			continue
@@ -55,10 +59,10 @@ func (s *search) plans(folded []fold) (plans []Plan, pareto []int, ranked int) {
 	rankOf := map[family]int{}
 	for i, f := range folded {
 		c := f.best
-		key := family{c.offer.Provider, c.offer.InstanceType, c.offer.Prices[c.price].Mode}
+		key := family{c.offer.Provider, c.offer.InstanceType, c.price.Mode}
 		if rank, seen := rankOf[key]; seen {
 			if rank <= len(plans) {
-				size := Size{int(c.machines), unit.Hours(c.hours), money.Micros(c.total, s.Currency), maybeKg(c.carbon), front[i]}
+				size := Size{c.machines, unit.Hours(c.hours), money.Micros(c.total, s.Currency), maybeKg(c.carbon), front[i]}
 				plans[rank-1].Sizes = append(plans[rank-1].Sizes, size)
 			}
 			continue
@@ -87,12 +91,12 @@ func maybeKg(kg float64) unit.Maybe[unit.Kilograms] {
 
 // order compares candidates by preference; an unknown carbon figure comes after every known one, of equal plans the
 // fresher price wins, and names decide the rest so that the order never depends on the catalog's.
-func (s *search) order() func(a, b candidate) int {
+func (s *search) order() func(a, b *candidate) int {
 	key := s.score()
 	for i := range s.found {
-		s.found[i].score = key(s.found[i])
+		s.found[i].score = key(&s.found[i])
 	}
-	return func(a, b candidate) int {
+	return func(a, b *candidate) int {
 		// The score settles most pairs, and a search sorts tens of thousands.
 		if a.score != b.score {
 			return cmp.Compare(a.score, b.score)
@@ -101,19 +105,19 @@ func (s *search) order() func(a, b candidate) int {
 	}
 }
 
-func ties(a, b candidate) int {
+func ties(a, b *candidate) int {
 	return cmp.Or(
 		cmp.Compare(a.total, b.total), cmp.Compare(a.hours, b.hours), cmp.Compare(carbonKey(a), carbonKey(b)),
 		cmp.Compare(a.age, b.age), cmp.Compare(a.machines, b.machines),
 		cmp.Compare(a.offer.Provider, b.offer.Provider), cmp.Compare(a.offer.InstanceType, b.offer.InstanceType),
-		cmp.Compare(a.offer.Region, b.offer.Region), cmp.Compare(a.offer.Zone, b.offer.Zone), cmp.Compare(a.price, b.price),
+		cmp.Compare(a.offer.Region, b.offer.Region), cmp.Compare(a.offer.Zone, b.offer.Zone), cmp.Compare(a.price.Mode, b.price.Mode),
 	)
 }
 
-func (s *search) score() func(c candidate) float64 {
+func (s *search) score() func(c *candidate) float64 {
 	switch s.Workload.Prefer {
 	case workload.PreferTime:
-		return func(c candidate) float64 { return c.hours }
+		return func(c *candidate) float64 { return c.hours }
 	case workload.PreferCarbon:
 		return carbonKey
 	case workload.PreferBalanced:
@@ -123,7 +127,7 @@ func (s *search) score() func(c candidate) float64 {
 		for _, c := range s.found {
 			worst = max(worst, c.carbon)
 		}
-		return func(c candidate) float64 {
+		return func(c *candidate) float64 {
 			kg := c.carbon
 			if kg < 0 {
 				kg = worst
@@ -131,10 +135,10 @@ func (s *search) score() func(c candidate) float64 {
 			return 0.5*math.Log(float64(c.total)+1) + 0.3*math.Log(c.hours+1e-6) + 0.2*math.Log(kg+1e-6)
 		}
 	}
-	return func(c candidate) float64 { return float64(c.total) }
+	return func(c *candidate) float64 { return float64(c.total) }
 }
 
-func carbonKey(c candidate) float64 {
+func carbonKey(c *candidate) float64 {
 	if c.carbon < 0 {
 		return math.Inf(1)
 	}
@@ -153,10 +157,10 @@ func paretoFront(folds []fold) []bool {
 		return cmp.Or(cmp.Compare(a.total, b.total), cmp.Compare(a.hours, b.hours), cmp.Compare(carbonKey(a), carbonKey(b)))
 	})
 	on := make([]bool, len(folds))
-	var front []candidate // cheaper first, so that a later plan can only be beaten by an earlier one
+	var front []*candidate // cheaper first, so that a later plan can only be beaten by an earlier one
 	for _, i := range order {
 		c := folds[i].best
-		beaten := slices.ContainsFunc(front, func(f candidate) bool {
+		beaten := slices.ContainsFunc(front, func(f *candidate) bool {
 			return f.hours <= c.hours && carbonKey(f) <= carbonKey(c) && (f.total < c.total || f.hours < c.hours || carbonKey(f) < carbonKey(c))
 		})
 		if !beaten {

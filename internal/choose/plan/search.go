@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/problem"
@@ -35,14 +36,15 @@ func Search(ctx context.Context, in Input) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	today, ok := dayNumber(in.Today)
-	if !ok {
+	today, err := time.Parse(time.DateOnly, in.Today)
+	if err != nil {
 		return nil, problem.New(problem.Input, "plan.bad_day", problem.Args{"Day": in.Today})
 	}
 	if !in.Exchange.Knows(in.Currency) {
 		return nil, problem.New(problem.Input, "plan.unknown_currency", problem.Args{"Currency": string(in.Currency)})
 	}
-	s := &search{Input: in, job: job, today: today, shapes: map[shape]*shapeEstimates{}, places: map[placeKey]*place{}, fitness: map[*accelerator.Accelerator]*fitness{}, misses: map[Reason]*tally{}}
+	s := &search{Input: in, job: job, today: today, ages: map[string]int{}, shapes: map[shape]*shapeEstimates{}, places: map[placeKey]*place{},
+		fitness: map[*accelerator.Accelerator]*fitness{}, misses: map[Reason]*tally{}}
 	if s.costs, err = newCosts(s); err != nil {
 		return nil, err
 	}
@@ -60,7 +62,8 @@ func Search(ctx context.Context, in Input) (*Result, error) {
 type search struct {
 	Input
 	job    estimate.Job
-	today  int
+	today  time.Time
+	ages   map[string]int // in days, by the day of a quote
 	limits []limit
 	costs  *costs
 	shapes map[shape]*shapeEstimates
@@ -75,17 +78,18 @@ type search struct {
 	layouts    int
 }
 
-// candidate is one feasible plan, kept small: a search finds many thousands.
+// candidate is one offer in a number of machines, paid one way; it is kept small, since a search finds many thousands.
 type candidate struct {
 	offer    *catalog.Offer
 	place    *place
 	est      *estimate.Estimate
-	price    int32 // index in offer.Prices
-	machines int32
+	price    *catalog.Price
+	hourly   money.Rate // of one machine, in the result's currency
+	machines int
+	age      int     // of the price, days
 	hours    float64 // expected
 	total    int64   // millionths
 	carbon   float64 // kg; below 0 where it is not known
-	age      int32   // of the price, days
 	score    float64 // by the workload's preference, lower is better
 }
 
@@ -158,7 +162,7 @@ func (s *search) offer(o *catalog.Offer) {
 			note(refused(refusal, k))
 			return
 		}
-		s.ways(o, p, est, k, note)
+		s.ways(candidate{offer: o, place: p, est: est, machines: k}, note)
 	}, note)
 	if len(s.found) > before {
 		s.offersFit++
@@ -203,7 +207,7 @@ func (s *search) result() *Result {
 		Feasible: len(s.found), OffersFit: s.offersFit,
 		Searched: Searched{Offers: len(s.Offers), Candidates: s.candidates, Layouts: s.layouts},
 	}
-	r.Needs = needs(s.Workload, s.job, s.Curves)
+	r.Needs = needs(s.Workload, s.job)
 	r.Plans, r.Pareto, r.Ranked = s.plans(s.rank())
 	for reason, t := range s.misses {
 		b := t.best

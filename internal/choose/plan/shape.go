@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math"
+	"slices"
 
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/estimate"
@@ -171,12 +172,7 @@ func (s *search) machines(o *catalog.Offer, try func(k int), note func(miss)) {
 
 // single says that there is one such machine: a private owner's, gone once it is rented.
 func single(o *catalog.Offer) bool {
-	for _, f := range o.Flags {
-		if f == catalog.Marketplace {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(o.Flags, catalog.Marketplace)
 }
 
 // fleet sizes a service: the machines that its replicas need.

@@ -14,9 +14,7 @@ type SizeInput struct {
 	Workload *workload.Workload
 	Curves   *estimate.Curves
 	Chip     *accelerator.Accelerator // nil for the needs alone
-	Count    int                      // accelerators in all
-	PerNode  int                      // a machine; 0 is up to eight
-	Topology catalog.Topology         // empty: as the chip's form factor has it
+	Count    int                      // accelerators in all, up to eight a machine
 }
 
 // Sizing is the answer: the needs, and for a chip either the estimate or why it does not fit.
@@ -34,29 +32,20 @@ func SizeOf(in SizeInput) (*Sizing, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Sizing{Needs: needs(in.Workload, job, in.Curves)}
+	s := &Sizing{Needs: needs(in.Workload, job)}
 	if in.Chip == nil {
 		return s, nil
 	}
 	count := max(1, in.Count)
-	per := in.PerNode
-	if per == 0 {
-		per = min(count, 8)
-	}
+	per := min(count, 8)
 	if count%per != 0 {
 		per = count
 	}
-	s.Group = estimate.Group{Chip: in.Chip, Share: 1, PerNode: per, Nodes: count / per, Topology: in.Topology,
-		NetworkGbps: unit.Some(assumedGbps), Network: catalog.InfiniBand}
-	if s.Group.Topology == catalog.UnknownTopo {
-		s.Group.Topology = catalog.InferTopology(in.Chip, float64(per))
-	}
+	s.Group = estimate.Group{Chip: in.Chip, Share: 1, PerNode: per, Nodes: count / per, Topology: catalog.InferTopology(in.Chip, float64(per)),
+		NetworkGbps: unit.Some(usualGbps), Network: catalog.InfiniBand}
 	e, refusal, _ := job.Best(s.Group)
 	if s.Refusal = refusal; refusal == nil {
 		s.Estimate = &e
 	}
 	return s, nil
 }
-
-// assumedGbps is the network of a usual eight-accelerator training machine: eight times 400 Gbit/s.
-const assumedGbps = 3200.0

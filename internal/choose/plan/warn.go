@@ -20,7 +20,7 @@ const manyAccelerators = 16
 type Args = map[string]any
 
 // warnings is what a buyer should know of a plan, gravest first.
-func (s *search) warnings(p *Plan, c candidate) []Warning {
+func (s *search) warnings(p *Plan, c *candidate) []Warning {
 	var ws []Warning
 	add := func(when bool, code string, args Args) {
 		if when {
@@ -40,7 +40,7 @@ func (s *search) warnings(p *Plan, c candidate) []Warning {
 	}
 	s.spotWarnings(p, c, add)
 	s.machineWarnings(o, est, add)
-	add(c.age > oldPriceDays, "price_old", Args{"Days": int(c.age), "AsOf": p.Price.AsOf})
+	add(c.age > oldPriceDays, "price_old", Args{"Days": c.age, "AsOf": p.Price.AsOf})
 	for _, f := range p.Price.Flags {
 		add(true, "price_"+string(f), nil)
 	}
@@ -56,7 +56,7 @@ func (s *search) warnings(p *Plan, c candidate) []Warning {
 	return ws
 }
 
-func (s *search) spotWarnings(p *Plan, c candidate, add func(bool, string, Args)) {
+func (s *search) spotWarnings(p *Plan, c *candidate, add func(bool, string, Args)) {
 	if p.Spot == nil {
 		_, priced := c.offer.Mode(catalog.Spot)
 		wanted := slices.Contains(s.costs.modes, catalog.Spot) && c.place.provider.SpotOffered.Or(false)
