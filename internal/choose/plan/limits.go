@@ -39,9 +39,8 @@ func atLeast(reason Reason, quantity string, want float64, have func(o *catalog.
 func (s *search) whereLimits() (ls []limit) {
 	l := s.Workload.Limits
 	if len(l.Regions) > 0 {
-		ls = append(ls, must(ByRegion, strings.Join(l.Regions, ", "), func(_ *catalog.Offer, p *place) bool {
-			return slices.ContainsFunc(l.Regions, func(want string) bool { return s.Providers.MatchPlace(p.region, want) })
-		}))
+		in := s.Providers.AnyPlace(l.Regions...)
+		ls = append(ls, must(ByRegion, strings.Join(l.Regions, ", "), func(_ *catalog.Offer, p *place) bool { return in(p.region) }))
 	}
 	for _, law := range l.Residency {
 		ls = append(ls, must(ByResidency, law, func(_ *catalog.Offer, p *place) bool { return p.region.Under(law) }))

@@ -85,7 +85,7 @@ type Place struct {
 // Contains says whether a region is in the place. A region of unknown country is in no country and no group.
 func (p Place) Contains(r Region) bool {
 	if p.regionID {
-		return strings.EqualFold(r.ID, p.Name)
+		return r.ID != "" && strings.EqualFold(r.ID, p.Name)
 	}
 	return p.ContainsCountry(r.Country)
 }
@@ -137,13 +137,20 @@ func (t *Table) placeNames() []string {
 	return slices.Compact(names)
 }
 
-// MatchPlace says whether a region is in the place that want names; false where want names none.
-func (t *Table) MatchPlace(r Region, want string) bool {
-	p, ok := t.lookUp(want)
-	if !ok { // a region the caller knows and no row lists, by its own id
-		return r.ID != "" && strings.EqualFold(r.ID, strings.TrimSpace(want))
+// AnyPlace tells the regions that are in one of the places that the words name. The words are read once, so that thousands of
+// regions can be asked about.
+func (t *Table) AnyPlace(words ...string) func(Region) bool {
+	places := make([]Place, len(words))
+	for i, want := range words {
+		p, err := t.Place(want)
+		if err != nil { // a region the caller knows and no row lists, by its own id
+			p = Place{Name: strings.TrimSpace(want), regionID: true}
+		}
+		places[i] = p
 	}
-	return p.Contains(r)
+	return func(r Region) bool {
+		return slices.ContainsFunc(places, func(p Place) bool { return p.Contains(r) })
+	}
 }
 
 // ValidPlace says whether want names a place, and what was probably meant where it does not.

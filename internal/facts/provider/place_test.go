@@ -42,7 +42,7 @@ func TestDerivedRegion(t *testing.T) {
 	}
 }
 
-func TestMatchPlace(t *testing.T) {
+func TestAnyPlace(t *testing.T) {
 	table := provider.Embedded()
 	for _, c := range []struct {
 		provider, id, want string
@@ -60,7 +60,7 @@ func TestMatchPlace(t *testing.T) {
 		{"vast", "Texas, US, NA", "us", true}, {"vast", "Texas, US, NA", "texas, us, na", true},
 		{"daytona", "earth", "earth", true}, {"daytona", "earth", "eu", false}, {"aws", "eu-west-1", "atlantis", false},
 	} {
-		if got := table.MatchPlace(table.Region(c.provider, c.id), c.want); got != c.match {
+		if got := table.AnyPlace(c.want)(table.Region(c.provider, c.id)); got != c.match {
 			t.Errorf("%s %s in %q: %v", c.provider, c.id, c.want, got)
 		}
 	}
@@ -134,7 +134,7 @@ func TestCarbonFreeIsHourlyOnly(t *testing.T) {
 	}
 }
 
-// Whatever text names a place: no panic; a valid one matches itself by MatchPlace's own reading; and a region
+// Whatever text names a place: no panic; a valid one matches itself by AnyPlace's own reading; and a region
 // of unknown country is in no country and no group.
 func TestPlaceProperties(t *testing.T) {
 	table := provider.Embedded()
@@ -156,11 +156,11 @@ func TestGroupsNest(t *testing.T) {
 	table := provider.Embedded()
 	for _, p := range table.Providers() {
 		for _, r := range table.Regions(p.ID) {
-			eu, eea, europe := table.MatchPlace(r, "eu"), table.MatchPlace(r, "eea"), table.MatchPlace(r, "europe")
+			eu, eea, europe := table.AnyPlace("eu")(r), table.AnyPlace("eea")(r), table.AnyPlace("europe")(r)
 			if eu && !eea || eea && !europe {
 				t.Errorf("%s %s: eu %v, eea %v, europe %v", r.Provider, r.ID, eu, eea, europe)
 			}
-			if r.Country != "" && !table.MatchPlace(r, r.Country) && !slices.Contains([]string{"NA", "SA", "ME"}, r.Country) {
+			if r.Country != "" && !table.AnyPlace(r.Country)(r) && !slices.Contains([]string{"NA", "SA", "ME"}, r.Country) {
 				t.Errorf("%s %s is not in %s", r.Provider, r.ID, r.Country)
 			}
 		}
@@ -177,6 +177,6 @@ func FuzzPlace(f *testing.F) {
 		if r.Country == "" && (r.Tags != nil || r.Group != "") {
 			t.Fatalf("%q: laws without a country", text)
 		}
-		table.MatchPlace(r, text)
+		table.AnyPlace(text)(r)
 	})
 }

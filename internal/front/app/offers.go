@@ -164,10 +164,8 @@ func (a *App) conditions(q OfferQuery, prices catalog.Filter) []condition {
 	one(len(q.Selectors) > 0, "gpu", catalog.Filter{Selectors: q.Selectors})
 	one(len(q.Providers) > 0, "provider", catalog.Filter{Providers: q.Providers})
 	if len(q.Places) > 0 {
-		cs = append(cs, condition{"region", func(o *catalog.Offer) bool {
-			r := a.Providers().Region(o.Provider, o.Region)
-			return slices.ContainsFunc(q.Places, func(want string) bool { return a.Providers().MatchPlace(r, want) })
-		}, nil})
+		in := a.Providers().AnyPlace(q.Places...)
+		cs = append(cs, condition{"region", func(o *catalog.Offer) bool { return in(a.Providers().Region(o.Provider, o.Region)) }, nil})
 	}
 	measured := func(set bool, name string, f catalog.Filter, near func(*catalog.Offer) float64) {
 		if set {
