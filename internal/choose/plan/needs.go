@@ -13,10 +13,7 @@ var probeSizes = [...]float64{16, 24, 40, 48, 80, 96, 141, 180, 192, 288}
 
 // needs is what the workload asks of any machine, found by trying it on machines that lack nothing but memory.
 func needs(w *workload.Workload, job estimate.Job) Needs {
-	n := Needs{Precision: string(w.Format), Storage: w.Data.Size}
-	if f, ok := job.(interface{ FLOP() unit.FLOP }); ok {
-		n.FLOP = f.FLOP()
-	}
+	n := Needs{Precision: string(w.Format), Storage: w.Data.Size, FLOP: flopOf(job)}
 	if w.Model == nil {
 		return n
 	}

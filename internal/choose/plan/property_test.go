@@ -227,6 +227,16 @@ func TestRelaxingALimitNeverLosesAPlan(t *testing.T) {
 	})
 }
 
+// A limit on the count wider than any search goes by itself adds nothing, so that dropping it loses nothing.
+func TestAWideLimitOnTheCountAddsNothing(t *testing.T) {
+	w := plantest.Batch(t, "llama-3.1-8b", "bf16")
+	free := identity(plantest.Search(t, plantest.Input(w, plantest.Offer(t))))
+	w.Limits.MaxCount = 50000
+	if wide := identity(plantest.Search(t, plantest.Input(w, plantest.Offer(t)))); !reflect.DeepEqual(free, wide) {
+		t.Errorf("%d plans without a limit, %d with one of 50,000", len(free), len(wide))
+	}
+}
+
 func TestShufflingTheCatalogChangesNothing(t *testing.T) {
 	offers := randomOffers(t)
 	rapid.Check(t, func(r *rapid.T) {

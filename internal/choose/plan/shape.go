@@ -82,13 +82,26 @@ func (e *shapeEstimates) at(s *search, k int) (*estimate.Estimate, *estimate.Ref
 	return v.est, v.refusal
 }
 
-// The most accelerators a search goes to when the workload sets no limit: enough for any deadline in reach of most teams, and
-// for a pretraining run of over 10^24 FLOP as many as the largest published runs took.
-const (
-	usualMost = 1024
-	largeMost = 16384
-	largeFLOP = 1e24
-)
+// most is how many accelerators a search goes to: enough for any deadline in reach of most teams, and for the arithmetic of
+// a large pretraining run as many as the largest published runs took. Limits on counts only take from it: were it raised by one,
+// dropping that limit would lose plans.
+func most(f unit.FLOP) int {
+	switch {
+	case f > 1e24:
+		return 16384
+	case f > 1e23:
+		return 4096
+	}
+	return 1024
+}
+
+// flopOf is the arithmetic of a whole job, 0 for kinds that do not count it.
+func flopOf(job estimate.Job) unit.FLOP {
+	if counted, ok := job.(interface{ FLOP() unit.FLOP }); ok {
+		return counted.FLOP()
+	}
+	return 0
+}
 
 // ladder is the numbers of machines looked at: powers of two and half-way between.
 func ladder(most int) []int {
@@ -107,17 +120,10 @@ func (s *search) counts(g estimate.Group) []int {
 	if s.job.Service() {
 		return []int{0} // sized from the traffic
 	}
-	most := usualMost
-	if f, ok := s.job.(interface{ FLOP() unit.FLOP }); ok && f.FLOP() > largeFLOP {
-		most = largeMost
-	}
-	if s.Workload.Limits.MaxCount > 0 {
-		most = min(largeMost*4, s.Workload.Limits.MaxCount)
-	}
 	if g.Share < 1 && !s.job.Independent() {
 		return []int{1}
 	}
-	return ladder(max(1, most/g.PerNode))
+	return ladder(max(1, most(flopOf(s.job))/g.PerNode))
 }
 
 // spanMost is the most machines a replica of a service may span.
