@@ -1,12 +1,9 @@
 package estimate
 
 import (
-	"bytes"
 	"io/fs"
 	"math"
 	"sync"
-
-	"go.yaml.in/yaml/v4"
 
 	"github.com/rackrate/rackrate/data"
 	"github.com/rackrate/rackrate/internal/base/problem"
@@ -104,17 +101,11 @@ type Interval struct {
 // LoadCurves decodes and checks data/efficiency.
 func LoadCurves(fsys fs.FS) (*Curves, error) {
 	const name = "efficiency/curves.yaml"
-	text, err := fs.ReadFile(fsys, name)
+	c, err := Decode[Curves](fsys, name)
 	if err != nil {
-		return nil, problem.New(problem.Internal, "data.missing", problem.Args{"File": name}).Wrap(err)
+		return nil, err
 	}
-	var c Curves
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	dec.KnownFields(true)
-	if err := dec.Decode(&c); err != nil {
-		return nil, problem.New(problem.Internal, "data.bad_file", problem.Args{"File": name}).Wrap(err)
-	}
-	return &c, c.check(name)
+	return c, c.check(name)
 }
 
 // EmbeddedCurves is the curves of the binary; a test rules out that they are broken.
@@ -174,18 +165,6 @@ func (c ChipCurve) Share(p accelerator.Precision) float64 {
 		return v
 	}
 	return c.GEMM["*"]
-}
-
-// Attention is the precision attention runs at beside multiplies at p, with its peak: formats below 16 bit leave it at 16, wider
-// ones keep their own.
-func Attention(a *accelerator.Accelerator, p accelerator.Precision, peak unit.FLOPS) (accelerator.Precision, unit.FLOPS) {
-	switch p {
-	case accelerator.FP8, accelerator.FP4, accelerator.INT8, accelerator.INT4:
-		if q, rate, ok := a.Best(accelerator.BF16, accelerator.FP16); ok {
-			return q, rate
-		}
-	}
-	return p, peak
 }
 
 // OpSeconds is the fixed time of one operation.

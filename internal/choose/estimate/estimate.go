@@ -22,8 +22,6 @@ type Group struct {
 	Topology    catalog.Topology
 	NetworkGbps unit.Maybe[float64] // a machine's, one direction
 	Network     catalog.NetworkKind
-	VCPU        unit.Maybe[float64] // a machine's
-	HostRAM     unit.Maybe[unit.Bytes]
 }
 
 // Accelerators is the size of the group.
@@ -32,10 +30,11 @@ func (g Group) Accelerators() int { return g.PerNode * g.Nodes }
 // Memory is what one accelerator of the group can hold; false where the chip's memory is unknown.
 func (g Group) Memory() (unit.Bytes, bool) {
 	m, ok := g.Chip.Memory()
-	return unit.Bytes(float64(m) * g.share()), ok
+	return unit.Bytes(float64(m) * g.Fraction()), ok
 }
 
-func (g Group) share() float64 {
+// Fraction is the part of one chip that a machine has; a Share left out is a whole chip.
+func (g Group) Fraction() float64 {
 	if g.Share == 0 {
 		return 1
 	}

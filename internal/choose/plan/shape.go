@@ -55,7 +55,7 @@ func (s *search) shape(m *catalog.Machine) *shapeEstimates {
 // Group is the accelerators of so many machines.
 func Group(m *catalog.Machine, machines int) estimate.Group {
 	g := estimate.Group{Chip: m.Accelerator, Share: 1, PerNode: int(m.Count), Nodes: machines, Topology: m.Topology,
-		NetworkGbps: m.NetworkGbps, Network: m.Network, VCPU: m.VCPU, HostRAM: m.RAM}
+		NetworkGbps: m.NetworkGbps, Network: m.Network}
 	if m.Count < 1 {
 		g.Share, g.PerNode = m.Count, 1
 	}

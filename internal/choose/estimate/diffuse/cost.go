@@ -2,7 +2,7 @@ package diffuse
 
 import (
 	"github.com/rackrate/rackrate/internal/base/unit"
-	"github.com/rackrate/rackrate/internal/choose/estimate/scale"
+	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/choose/workload"
 	"github.com/rackrate/rackrate/internal/facts/model"
 )
@@ -31,7 +31,7 @@ type constants struct {
 	Source          string  `yaml:"source"`
 }
 
-var embedded = scale.Embedded[constants]("efficiency/diffuse.yaml")
+var embedded = estimate.Embedded[constants]("efficiency/diffuse.yaml")
 
 // patchPixels is the image that one token of a transformer stands for: the VAE shrinks eightfold each way, the
 // patch twofold.

@@ -86,7 +86,7 @@ func (j *job) Best(g estimate.Group) (estimate.Estimate, *estimate.Refusal, int)
 		Speed: estimate.Speed{Unit: "hashes/s"},
 	}
 	if r, ok := j.published[g.Chip.Name]; ok {
-		e.Speed.Value, e.Speed.Source = r.PerSecond*scale.Share(g), r.Source
+		e.Speed.Value, e.Speed.Source = r.PerSecond*g.Fraction(), r.Source
 		e.Speed.Basis, e.Speed.Like, e.Notes = estimate.Published, estimate.LikeChip, j.notes
 	} else if refusal := j.scale(g, &e); refusal != nil {
 		return estimate.Estimate{Memory: memory}, refusal, 1

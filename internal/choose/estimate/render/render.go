@@ -40,7 +40,7 @@ type constants struct {
 	Traced mix    `yaml:"traced"`
 }
 
-var embedded = scale.Embedded[constants]("efficiency/render.yaml")
+var embedded = estimate.Embedded[constants]("efficiency/render.yaml")
 
 type job struct {
 	work   *workload.RenderWork
@@ -126,7 +126,7 @@ func (j *job) times(g estimate.Group) (estimate.Shares, *estimate.Refusal) {
 		if !ok || from <= 0 {
 			return estimate.Shares{}, &estimate.Refusal{Reason: estimate.NoReference}
 		}
-		cores = float64(from) / (float64(g.Chip.RTCores.Or(0)) * scale.Share(g)) // known: checked before
+		cores = float64(from) / (float64(g.Chip.RTCores.Or(0)) * g.Fraction()) // known: checked before
 	}
 	return estimate.Shares{Compute: j.mix.FP32*compute + j.mix.RTCores*cores, Memory: j.mix.Bandwidth * memory}, nil
 }

@@ -61,7 +61,7 @@ func ownLink(a *accelerator.Accelerator) catalog.Topology {
 
 // Same says that a group is made of whole chips of the very kind that was measured.
 func (r *Reference) Same(g estimate.Group) bool {
-	return Share(g) == 1 && (g.Chip == r.Chip || g.Chip.Name == r.Chip.Name)
+	return g.Fraction() == 1 && (g.Chip == r.Chip || g.Chip.Name == r.Chip.Name)
 }
 
 // Like says how near a chip is to the reference: of its architecture, of its vendor, or neither.

@@ -7,62 +7,20 @@
 package scale
 
 import (
-	"bytes"
-	"io/fs"
-	"sync"
-
-	"go.yaml.in/yaml/v4"
-
-	"github.com/rackrate/rackrate/data"
-	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
 )
-
-// Decode reads one file of constants strictly.
-func Decode[T any](fsys fs.FS, name string) (*T, error) {
-	text, err := fs.ReadFile(fsys, name)
-	if err != nil {
-		return nil, problem.New(problem.Internal, "data.missing", problem.Args{"File": name}).Wrap(err)
-	}
-	v := new(T)
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	dec.KnownFields(true)
-	if err := dec.Decode(v); err != nil {
-		return nil, problem.New(problem.Internal, "data.bad_file", problem.Args{"File": name}).Wrap(err)
-	}
-	return v, nil
-}
-
-// Embedded is a file of constants of the binary, read at its first use; a test rules out that it is broken.
-func Embedded[T any](name string) func() *T {
-	return sync.OnceValue(func() *T {
-		v, err := Decode[T](data.FS, name)
-		if err != nil {
-			panic(err)
-		}
-		return v
-	})
-}
 
 type constants struct {
 	AsOf   string            `yaml:"as_of"`
 	Repeat estimate.Interval `yaml:"repeat"`
 }
 
-var embedded = Embedded[constants]("efficiency/scale.yaml")
+var embedded = estimate.Embedded[constants]("efficiency/scale.yaml")
 
 // Repeat is the interval of a device that runs again what was measured on it.
 func Repeat() estimate.Interval { return embedded().Repeat }
-
-// Share is the part of one chip that a machine of the group has.
-func Share(g estimate.Group) float64 {
-	if g.Share == 0 {
-		return 1
-	}
-	return g.Share
-}
 
 // Peak is the dense peak of one accelerator of the group; a chip known to have no such arithmetic has a known rate
 // of zero.
@@ -74,7 +32,7 @@ func Peak(g estimate.Group, p accelerator.Precision) (float64, *estimate.Refusal
 	case peak <= 0:
 		return 0, &estimate.Refusal{Reason: estimate.NoPrecision}
 	}
-	return float64(peak) * Share(g), nil
+	return float64(peak) * g.Fraction(), nil
 }
 
 // Bandwidth is the peak memory bandwidth of one accelerator of the group.
@@ -83,7 +41,7 @@ func Bandwidth(g estimate.Group) (float64, *estimate.Refusal) {
 	if !ok || bw <= 0 {
 		return 0, &estimate.Refusal{Reason: estimate.NoRate}
 	}
-	return float64(bw) * Share(g), nil
+	return float64(bw) * g.Fraction(), nil
 }
 
 // Fit collects the parts of the busiest accelerator's memory, and refuses what does not fit.

@@ -162,7 +162,7 @@ func TestSteadyState(t *testing.T) {
 	near(t, "sixteen requests take 100 steps and 16 prompts", 16/l.rate, 100*s+16*p, exactly)
 	near(t, "a token waits for the prompts of the others", l.tpot, s+15*p/100, exactly)
 	near(t, "end to end", l.e2e, l.ttft+100*l.tpot, exactly)
-	near(t, "MFU", j.report(r, l, 1).MFU, (j.prefill.total()+100*j.decode.total())*l.rate/r.peak, exactly)
+	near(t, "MFU", j.report(r, l, 1).MFU, (j.prefill.total()+100*j.decode.total())*l.rate/r.Peak, exactly)
 }
 
 // TPOT is over the tokens after the first; an answer of one token has none and breaks no promise of it (cases.md 13).

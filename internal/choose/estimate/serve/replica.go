@@ -5,28 +5,24 @@ import (
 
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/estimate"
-	"github.com/rackrate/rackrate/internal/facts/accelerator"
 )
 
 // replica is one engine on t x p accelerators of a group.
 type replica struct {
-	t, p      int
-	span      int     // machines
-	stage     float64 // layers of the fullest pipeline stage over all layers
-	weights   float64 // bytes of weights a rank holds at most
-	free      float64 // bytes of key/value budget a rank
-	kvRank    float64 // bytes a rank holds of one full-length sequence
-	kvRead    float64 // bytes the t ranks of a stage read of one sequence of mean length, over all stages
-	rate      float64 // FLOPS of the t ranks of a stage in large multiplies
-	coreRate  float64 // and in attention
-	bandwidth float64 // bytes/s of the t ranks of a stage
-	link      estimate.Link
-	hand      estimate.Link // between stages
-	launch    float64       // fixed seconds of a step
-	precision accelerator.Precision
-	curve     estimate.ChipCurve
-	peak      float64 // dense peak for MFU: of the precision, or of attention where that is higher
-	usable    unit.Bytes
+	t, p           int
+	span           int     // machines
+	stage          float64 // layers of the fullest pipeline stage over all layers
+	weights        float64 // bytes of weights a rank holds at most
+	free           float64 // bytes of key/value budget a rank
+	kvRank         float64 // bytes a rank holds of one full-length sequence
+	kvRead         float64 // bytes the t ranks of a stage read of one sequence of mean length, over all stages
+	rate           float64 // FLOPS of the t ranks of a stage in large multiplies
+	coreRate       float64 // and in attention
+	bandwidth      float64 // bytes/s of the t ranks of a stage
+	link           estimate.Link
+	hand           estimate.Link // between stages
+	launch         float64       // fixed seconds of a step
+	estimate.Reach               // of one accelerator
 }
 
 // Best sizes the replica that serves the most per accelerator (for a service: needs the fewest machines). A replica
@@ -64,25 +60,9 @@ func (j *job) base(g estimate.Group) (replica, *estimate.Refusal) {
 	if !ok {
 		return replica{}, &estimate.Refusal{Reason: estimate.NoPrecision}
 	}
-	bw, ok := g.Chip.Bandwidth.Get()
-	if !ok {
-		return replica{}, &estimate.Refusal{Reason: estimate.NoRate}
-	}
-	usable, ok := j.c.Usable(g)
-	if !ok {
-		return replica{}, &estimate.Refusal{Reason: estimate.NoMemoryFact}
-	}
-	share := 1.0
-	if g.Share > 0 {
-		share = g.Share
-	}
-	r := replica{precision: p, curve: j.c.Chip(g.Chip), peak: float64(peak) * share, usable: usable}
-	r.rate = r.peak * r.curve.Share(p) * j.c.Serve.KernelShare
-	coreP, corePeak := estimate.Attention(g.Chip, p, peak)
-	r.peak = max(r.peak, float64(corePeak)*share)
-	r.coreRate = float64(corePeak) * share * r.curve.Share(coreP) * j.c.Train.AttentionShare
-	r.bandwidth = float64(bw) * share * r.curve.Bandwidth * j.c.Serve.KernelShare
-	return r, nil
+	r, refusal := j.c.Reach(g, p, peak)
+	kernels := j.c.Serve.KernelShare
+	return replica{Reach: r, rate: r.Multiply * kernels, coreRate: r.Attention, bandwidth: r.Bandwidth * kernels}, refusal
 }
 
 // stages is how many pipeline stages a replica of width t has over so many machines; 0 where they cannot be laid. Unasked
@@ -181,9 +161,9 @@ func (j *job) fit(g estimate.Group, r *replica) *estimate.Refusal {
 	r.kvRank = j.m.KVRankBytes(j.full(), j.kvBits, r.t) * r.stage
 	// Where tensor parallelism cannot cut the key/value heads each rank reads its own copy.
 	r.kvRead = j.m.KVRankBytes(j.mean(), j.kvBits, r.t) * t
-	r.free = float64(r.usable)*j.c.Serve.MemoryFraction - r.weights - j.workspace/t - j.runtime(r)
+	r.free = float64(r.Usable)*j.c.Serve.MemoryFraction - r.weights - j.workspace/t - j.runtime(r)
 	if r.free < r.kvRank {
-		return &estimate.Refusal{Reason: estimate.NoMemory, Have: float64(r.usable), Want: float64(r.usable) + r.kvRank - r.free}
+		return &estimate.Refusal{Reason: estimate.NoMemory, Have: float64(r.Usable), Want: float64(r.Usable) + r.kvRank - r.free}
 	}
 	var ok bool
 	if r.link, ok = j.c.Inside(g, r.t); !ok {
@@ -199,7 +179,7 @@ func (j *job) fit(g estimate.Group, r *replica) *estimate.Refusal {
 	}
 	r.rate, r.coreRate, r.bandwidth = r.rate*t, r.coreRate*t, r.bandwidth*t
 	// Each micro-batch is an engine step of its own.
-	r.launch = p*j.c.Serve.StepUS*1e-6 + L*2*r.curve.OpSeconds()
+	r.launch = p*j.c.Serve.StepUS*1e-6 + L*2*r.Curve.OpSeconds()
 	return nil
 }
 
@@ -213,6 +193,6 @@ func (j *job) runtime(r *replica) float64 {
 
 func (j *job) memory(r *replica, n float64) estimate.Memory {
 	b := func(name string, v float64) estimate.Part { return estimate.Part{Name: name, Bytes: unit.Bytes(v)} }
-	return estimate.Collect(r.usable, b("weights", r.weights), b("kv_cache", n*r.kvRank),
+	return estimate.Collect(r.Usable, b("weights", r.weights), b("kv_cache", n*r.kvRank),
 		b("workspace", j.workspace/float64(r.t)), b("runtime", j.runtime(r)))
 }

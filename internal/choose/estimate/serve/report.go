@@ -14,7 +14,7 @@ func (j *job) report(r *replica, l load, target float64) estimate.Estimate {
 	ttft, tpot, e2e := j.tails(l)
 	e := estimate.Estimate{
 		Layout:    estimate.Layout{TP: r.t, PP: r.p, DP: 1, EP: j.w.Layout.EP, Batch: int(l.n)},
-		Precision: r.precision,
+		Precision: r.Precision,
 		Memory:    j.memory(r, math.Floor(l.n)),
 		Serving: estimate.Serving{
 			TTFT: unit.FromSeconds(ttft), TPOT: unit.FromSeconds(tpot), E2E: unit.FromSeconds(e2e),
@@ -37,13 +37,13 @@ func (j *job) report(r *replica, l load, target float64) estimate.Estimate {
 	split(l.prompt, l.n*l.prompt.total())
 	e.Bottleneck = shares.Fractions()
 	e.Load = e.Bottleneck.Power() * target
-	e.MFU = j.request() * l.rate / (r.peak * float64(each))
+	e.MFU = j.request() * l.rate / (r.Peak * float64(each))
 	return e
 }
 
 func (j *job) speed(r *replica, v float64, of string) estimate.Speed {
-	iv := j.c.Interval(string(j.w.Kind), r.curve.Like)
-	return estimate.Speed{Value: v, Low: v * iv.Low, High: v * iv.High, Unit: of, Basis: estimate.Predicted, Source: r.curve.Source, Like: r.curve.Like}
+	iv := j.c.Interval(string(j.w.Kind), r.Curve.Like)
+	return estimate.Speed{Value: v, Low: v * iv.Low, High: v * iv.High, Unit: of, Basis: estimate.Predicted, Source: r.Curve.Source, Like: r.Curve.Like}
 }
 
 // maxReplicas is the most replicas a fleet is sized to: past a million the traffic is a slip of the pen, and counts of
@@ -104,7 +104,7 @@ func (j *job) batch(g estimate.Group, r *replica, limit float64) (estimate.Estim
 	e.Work = requests
 	// The busiest replica ends last, and no sooner than one request alone.
 	seconds := max(most/l.rate, j.at(r, 1).e2e)
-	iv := j.c.Interval(string(j.w.Kind), r.curve.Like)
+	iv := j.c.Interval(string(j.w.Kind), r.Curve.Like)
 	e.Hours, e.LowHours, e.HighHours = unit.FromSeconds(seconds), unit.FromSeconds(seconds/iv.High), unit.FromSeconds(seconds/iv.Low)
 	return e, nil
 }

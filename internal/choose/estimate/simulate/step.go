@@ -34,7 +34,7 @@ type constants struct {
 	} `yaml:"vector"`
 }
 
-var embedded = scale.Embedded[constants]("efficiency/simulate.yaml")
+var embedded = estimate.Embedded[constants]("efficiency/simulate.yaml")
 
 // bandwidth is the share of its memory bandwidth that a solver reaches on a chip: its architecture's, its vendor's, or
 // where neither was measured the general curve's.

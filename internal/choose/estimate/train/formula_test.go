@@ -209,7 +209,8 @@ func quiet(j *job, nodes int) *machine {
 	c := *j.c
 	c.Train.Overlap.Tensor, c.Train.Overlap.Data, c.Train.Overlap.Pipeline, c.Train.Overlap.Expert, c.Train.Overlap.Context = 0, 0, 0, 0, 0
 	j.c = &c
-	m := &machine{g: estimate.Group{Chip: &accelerator.Accelerator{}, PerNode: 8, Nodes: nodes}, rate: 1e12, coreRate: 1e12, bandwidth: 1e12, peak: 1e12, fused: true,
+	m := &machine{g: estimate.Group{Chip: &accelerator.Accelerator{}, PerNode: 8, Nodes: nodes}, rate: 1e12, coreRate: 1e12, fused: true,
+		Reach:   estimate.Reach{Bandwidth: 1e12, Peak: 1e12},
 		between: estimate.Link{BytesPerSec: 1e11}, hasNet: true}
 	for range 9 {
 		m.inside = append(m.inside, estimate.Link{BytesPerSec: 1e11})

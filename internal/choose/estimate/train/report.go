@@ -10,20 +10,20 @@ func (j *job) report(mc *machine, ch *choice) estimate.Estimate {
 	sh := &j.shape
 	tokens := float64(sh.batch) * float64(sh.seq)
 	rate := tokens / ch.step.total()
-	like := mc.curve.Like
+	like := mc.Curve.Like
 	iv := j.c.Interval(string(j.w.Kind), like)
 	e := estimate.Estimate{
 		Layout:    estimate.Layout{TP: ch.k.t, PP: ch.k.p, DP: ch.k.d, CP: ch.k.c, EP: ch.k.e, MicroBatch: ch.o.b, Virtual: ch.o.virtual, ZeRO: ch.o.zero, Recompute: ch.o.recompute},
-		Memory:    ch.parts.collect(mc.usable),
-		Speed:     estimate.Speed{Value: rate, Low: rate * iv.Low, High: rate * iv.High, Unit: "tokens/s", Basis: estimate.Predicted, Source: mc.curve.Source, Like: like},
+		Memory:    ch.parts.collect(mc.Usable),
+		Speed:     estimate.Speed{Value: rate, Low: rate * iv.Low, High: rate * iv.High, Unit: "tokens/s", Basis: estimate.Predicted, Source: mc.Curve.Source, Like: like},
 		Work:      j.w.Tokens,
-		Precision: mc.precision,
+		Precision: mc.Precision,
 	}
 	seconds := j.w.Tokens / rate
 	e.Hours, e.LowHours, e.HighHours = unit.FromSeconds(seconds), unit.FromSeconds(seconds/iv.High), unit.FromSeconds(seconds/iv.Low)
 	st := ch.step
 	e.Bottleneck = estimate.Shares{Compute: st.compute, Memory: st.memory, Link: st.link, Network: st.network, Bubble: st.bubble, Overhead: st.overhead}.Fractions()
-	e.MFU = j.modelFLOP() * rate / (mc.peak * float64(mc.g.Accelerators()))
+	e.MFU = j.modelFLOP() * rate / (mc.Peak * float64(mc.g.Accelerators()))
 	e.Load = e.Bottleneck.Power()
 	e.Checkpoint = j.checkpoint()
 	return e

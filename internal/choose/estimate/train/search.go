@@ -160,7 +160,7 @@ func (s *search) try(k *cut, o schedule) bool {
 	s.looked++
 	s.anyDivision = true
 	mem := s.j.memory(k, o)
-	if over := mem.total() - float64(s.mc.usable); over > 0 {
+	if over := mem.total() - float64(s.mc.Usable); over > 0 {
 		if s.leastOver == 0 || over < s.leastOver {
 			s.leastOver = over
 		}
@@ -215,6 +215,6 @@ func (s *search) refusal() *estimate.Refusal {
 	case !s.anyDivision:
 		return &estimate.Refusal{Reason: estimate.NoLayout}
 	}
-	have := float64(s.mc.usable)
+	have := float64(s.mc.Usable)
 	return &estimate.Refusal{Reason: estimate.NoMemory, Have: have, Want: have + s.leastOver}
 }

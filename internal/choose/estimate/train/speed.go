@@ -1,25 +1,21 @@
 package train
 
 import (
-	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
+	"github.com/rackrate/rackrate/internal/facts/software"
 )
 
 // machine is the group as a training step sees it, worked out once for all layouts.
 type machine struct {
-	g         estimate.Group
-	curve     estimate.ChipCurve
-	usable    unit.Bytes
-	rate      float64 // FLOPS that a large matrix multiply reaches, kernels' share included
-	coreRate  float64 // FLOPS of fused attention
-	bandwidth float64
-	peak      float64 // dense peak for MFU: of the precision, or of attention where that is higher
-	fused     bool
-	between   estimate.Link
-	hasNet    bool
-	inside    []estimate.Link // by ranks that talk; a link that is not known has no rate
-	precision accelerator.Precision
+	g estimate.Group
+	estimate.Reach
+	rate     float64 // FLOPS in large matrix multiplies, kernels' share included
+	coreRate float64 // FLOPS in attention
+	fused    bool
+	between  estimate.Link
+	hasNet   bool
+	inside   []estimate.Link // by ranks that talk; a link that is not known has no rate
 }
 
 func (j *job) machine(g estimate.Group) (machine, *estimate.Refusal) {
@@ -27,28 +23,14 @@ func (j *job) machine(g estimate.Group) (machine, *estimate.Refusal) {
 	if refusal != nil {
 		return machine{}, refusal
 	}
-	bw, ok := g.Chip.Bandwidth.Get()
-	if !ok {
-		return machine{}, &estimate.Refusal{Reason: estimate.NoRate}
+	r, refusal := j.c.Reach(g, p, peak)
+	if refusal != nil {
+		return machine{}, refusal
 	}
-	usable, ok := j.c.Usable(g)
-	if !ok {
-		return machine{}, &estimate.Refusal{Reason: estimate.NoMemoryFact}
-	}
-	share := 1.0
-	if g.Share > 0 {
-		share = g.Share
-	}
-	curve := j.c.Chip(g.Chip)
-	m := machine{g: g, curve: curve, usable: usable, peak: float64(peak) * share, precision: p, fused: fusedAttention(g.Chip)}
-	m.rate = m.peak * curve.Share(p) * j.c.Train.KernelShare
-	coreP, corePeak := estimate.Attention(g.Chip, p, peak)
-	m.peak = max(m.peak, float64(corePeak)*share)
-	m.coreRate = float64(corePeak) * share * curve.Share(coreP) * j.c.Train.AttentionShare
+	m := machine{g: g, Reach: r, rate: r.Multiply * j.c.Train.KernelShare, coreRate: r.Attention, fused: fusedAttention(g.Chip)}
 	if !m.fused {
 		m.coreRate /= 2 // scores go through memory
 	}
-	m.bandwidth = float64(bw) * share * curve.Bandwidth
 	m.between, m.hasNet = j.c.Between(g)
 	m.inside = make([]estimate.Link, g.PerNode+1)
 	for n := 1; n <= g.PerNode; n++ {
@@ -60,7 +42,8 @@ func (j *job) machine(g estimate.Group) (machine, *estimate.Refusal) {
 // fusedAttention says whether flash attention runs there: compute capability 8.0 and later of NVIDIA, and the
 // vendors' own kernels elsewhere.
 func fusedAttention(a *accelerator.Accelerator) bool {
-	return a.Vendor != "NVIDIA" || a.Compute >= "8" || len(a.Compute) > 3 // "10.0" and "12.0" sort below "8"
+	v, err := software.ParseVersion(a.Compute)
+	return a.Vendor != "NVIDIA" || err == nil && v.Major() >= 8
 }
 
 // step is the time of one optimizer step in seconds, by what it is spent on.
@@ -124,7 +107,7 @@ func (j *job) speed(mc *machine, k *cut, o schedule) (step, bool) {
 		out.link += sync.link * left
 		out.network += sync.network * left
 	}
-	out.memory += j.update(k, o.zero) / mc.bandwidth
+	out.memory += j.update(k, o.zero) / mc.Bandwidth
 	return out, true
 }
 
@@ -143,17 +126,17 @@ func (j *job) micro(mc *machine, k *cut, o schedule) (step, bool) {
 	}
 	multiply := tokens / t * (k.stageLayers*mm + head) / mc.rate
 	attention := tokens / t * k.stageLayers * core * s.core / mc.coreRate
-	elementwise := k.stageLayers * tokens * s.act / t * (2 + matmul) / mc.bandwidth
+	elementwise := k.stageLayers * tokens * s.act / t * (2 + matmul) / mc.Bandwidth
 	// Few tokens wait for the weights, which each pass reads whole.
 	routed := k.routed
 	if s.experts > 0 {
 		routed *= j.m.TouchedExperts(tokens*float64(k.e)) / float64(s.experts)
 	}
-	reads := (matmul*st.weight*(k.dense+routed) + j.headPasses()*st.wide*k.wide()) / mc.bandwidth
+	reads := (matmul*st.weight*(k.dense+routed) + j.headPasses()*st.wide*k.wide()) / mc.Bandwidth
 	out := step{
 		compute:  multiply + attention,
 		memory:   elementwise + max(0, reads-multiply),
-		overhead: k.stageLayers * opsPerLayer * matmul * mc.curve.OpSeconds(),
+		overhead: k.stageLayers * opsPerLayer * matmul * mc.Curve.OpSeconds(),
 	}
 	for _, f := range [...]func(*machine, *cut, schedule, float64) (traffic, bool){j.tensor, j.expert, j.context, j.pipeline} {
 		x, ok := f(mc, k, o, tokens)
