@@ -90,7 +90,7 @@ func (b *builder) tpus() error {
 			var ok bool
 			if price.Hourly, ok = p.Get(); ok {
 				if price.Hourly == noTPUPrice {
-					b.report.left("gcp", "a placeholder price: "+string(mode)+" "+r.Accelerator)
+					b.report.left("gcp", "700 an hour for any size, which is no price: "+string(mode)+" "+r.Accelerator)
 					continue
 				}
 				price.Mode = mode

@@ -125,7 +125,7 @@ func TestRelaxingNeverLosesAMatch(t *testing.T) {
 		}
 		loose := text(name, relax(t, gb), relax(t, cnt))
 		if tight == "" || loose == "" {
-			t.Skip("no selector")
+			return // no selector
 		}
 		a, errA := Embedded().ParseSelector(tight)
 		b, errB := Embedded().ParseSelector(loose)

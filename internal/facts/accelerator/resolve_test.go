@@ -135,7 +135,7 @@ func TestPunctuationAndCaseDoNotCount(t *testing.T) {
 			b.WriteString(marks.Draw(t, "gap"))
 		}
 		if b.Len() > maxName {
-			t.Skip("longer than a name may be")
+			return // longer than a name may be
 		}
 		if got := namesOf(Embedded().Resolve(b.String())); got != want {
 			t.Fatalf("Resolve(%q) = %s; %q gives %s", b.String(), got, text, want)

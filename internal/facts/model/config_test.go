@@ -245,6 +245,6 @@ func FuzzParseConfig(f *testing.F) {
 			t.Fatalf("parts of %+v do not sum", m.Params)
 		}
 		m.KVBytes(1000, 16)
-		m.ForwardFLOPs(1000)
+		m.SequenceFLOPs(1000)
 	})
 }

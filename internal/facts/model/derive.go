@@ -48,35 +48,10 @@ func (m *Model) MatmulParamsPerLayer() float64 {
 	return m.bodyParams() / float64(m.Layers)
 }
 
-// ForwardFLOPs is the arithmetic of one token's forward pass that sees context tokens in each layer:
-// 2 x MatmulParams + sum over layers of 2 (qk + v) heads min(context, window), plus the constant work of linear layers.
-// A causal sequence of s tokens has context s/2 on average: halving is the caller's business. For windows
-// shorter than s this takes the whole window (SequenceFLOPs is exact). Training is three times this.
-func (m *Model) ForwardFLOPs(context float64) unit.FLOP {
-	return unit.FLOP(2*m.MatmulParams()) + m.AttentionFLOPs(context)
-}
-
-// AttentionFLOPs is the part of ForwardFLOPs that grows with the context: scores and weighted values. Latent attention
-// is taken with its expanded keys and values, as prefill and training run it; see DecodeAttentionFLOPs.
-func (m *Model) AttentionFLOPs(context float64) unit.FLOP {
-	return m.sumAttention(func(a Attention) float64 {
-		return 2 * float64(a.QKDim+a.VDim) * float64(a.Heads) * (a.visible(context) + float64(a.Cross))
-	})
-}
-
-// DecodeAttentionFLOPs is AttentionFLOPs with latent attention absorbed, as decoding runs it: every head meets the
-// latent itself, 2 (2 latent + rope) heads context.
+// DecodeAttentionFLOPs is the attention of one generated token that sees context tokens, scores and weighted values: the sum over
+// layers of 2 (qk + v) heads min(context, window), and the constant work of linear layers. Latent attention is absorbed, as
+// decoding runs it: every head meets the latent itself, 2 (2 latent + rope) heads context.
 func (m *Model) DecodeAttentionFLOPs(context float64) unit.FLOP {
-	return m.sumAttention(func(a Attention) float64 {
-		width := a.QKDim + a.VDim
-		if a.Kind == LatentAttention {
-			width = 2*a.Latent + a.Rope
-		}
-		return 2 * float64(width) * float64(a.Heads) * (a.visible(context) + float64(a.Cross))
-	})
-}
-
-func (m *Model) sumAttention(perLayer func(Attention) float64) unit.FLOP {
 	var sum float64
 	for _, a := range m.Attention {
 		if a.Kind == LinearAttention {
@@ -84,7 +59,11 @@ func (m *Model) sumAttention(perLayer func(Attention) float64) unit.FLOP {
 			sum += float64(a.Layers) * 6 * float64(a.StateBytes) / 2
 			continue
 		}
-		sum += float64(a.Layers) * perLayer(a)
+		width := a.QKDim + a.VDim
+		if a.Kind == LatentAttention {
+			width = 2*a.Latent + a.Rope
+		}
+		sum += float64(a.Layers) * 2 * float64(width) * float64(a.Heads) * (a.visible(context) + float64(a.Cross))
 	}
 	return unit.FLOP(sum)
 }

@@ -40,7 +40,7 @@ func TestLatentCacheAt32K(t *testing.T) {
 		t.Errorf("a rank of eight holds %v: a latent is not divided", got)
 	}
 	// Per layer and token, expanded: 2 (192 + 128) x 16 heads; absorbed: 2 (2 x 512 + 64) x 16 heads.
-	about(t, "prefill", float64(m.AttentionFLOPs(1000)), 27*2*320*16*1000, 0)
+	about(t, "prefill", float64(m.SequenceFLOPs(1000))-2000*m.MatmulParams(), 27*2*320*16*1000*1001/2, 1e-9)
 	about(t, "decode", float64(m.DecodeAttentionFLOPs(1000)), 27*2*1088*16*1000, 0)
 }
 
@@ -108,12 +108,17 @@ func TestFluxWork(t *testing.T) {
 	about(t, "flux.1-dev", float64(got), float64(blocks), 0.002)
 }
 
-func TestForwardFLOPs(t *testing.T) {
+// forward is one token's pass that sees so many, with attention as decoding runs it.
+func forward(m *model.Model, context int) float64 {
+	return 2*m.MatmulParams() + float64(m.DecodeAttentionFLOPs(float64(context)))
+}
+
+func TestForward(t *testing.T) {
 	m := get(t, "llama-3.1-8b")
 	// All weights but the input embedding, and norms aside: 2 x 7.504e9, and 4 x 32 heads x 128 x 32 layers a visible token.
 	weights := 8030261248. - 128256*4096 - (2*32+1)*4096
-	about(t, "weights", float64(m.ForwardFLOPs(0)), 2*weights, 0)
-	about(t, "attention", float64(m.AttentionFLOPs(4096)), 32*4*4096*4096, 0)
+	about(t, "weights", forward(m, 0), 2*weights, 0)
+	about(t, "attention", float64(m.DecodeAttentionFLOPs(4096)), 32*4*4096*4096, 0)
 	moe := get(t, "mixtral-8x7b")
 	about(t, "active", moe.MatmulParams(), float64(moe.Params.Active-moe.Params.Embedding-moe.Params.Norm), 0)
 	tied := get(t, "llama-3.2-1b")
@@ -130,7 +135,7 @@ func TestSequenceFLOPs(t *testing.T) {
 		const n = 700
 		var want float64
 		for i := 1; i <= n; i++ {
-			want += float64(m.ForwardFLOPs(float64(i)))
+			want += forward(m, i)
 		}
 		about(t, name, float64(m.SequenceFLOPs(n)), want, 1e-9)
 	}
@@ -139,7 +144,7 @@ func TestSequenceFLOPs(t *testing.T) {
 		t.Error("full layers do not grow")
 	}
 	bert := get(t, "bert-base")
-	about(t, "bidirectional", float64(bert.SequenceFLOPs(512)), 512*float64(bert.ForwardFLOPs(512)), 1e-12)
+	about(t, "bidirectional", float64(bert.SequenceFLOPs(512)), 512*forward(bert, 512), 1e-12)
 }
 
 func TestLayers(t *testing.T) {
@@ -173,7 +178,7 @@ func TestProperties(t *testing.T) {
 		if part > whole || part*float64(tp) < whole*(1-1e-9) {
 			t.Fatalf("%d ranks of %s hold %v each of %v", tp, m.Name, part, whole)
 		}
-		if m.ForwardFLOPs(float64(n)) > m.ForwardFLOPs(float64(more)) {
+		if forward(m, n) > forward(m, more) {
 			t.Fatalf("less work with more context")
 		}
 	})

@@ -69,7 +69,7 @@ func TestCountsEqualTheReferenceTable(t *testing.T) {
 			m := row.find(t)
 			want, ok := row.number(t, "total_params")
 			if !ok {
-				t.Skip("the row has no total")
+				return // the row has no total
 			}
 			if slack, ok := roundedTotals[row["model"]]; ok {
 				got := float64(m.Params.Total + m.Diffusion.TextEncoder + m.Diffusion.VAE)

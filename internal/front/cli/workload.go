@@ -9,6 +9,7 @@ import (
 
 	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/choose/workload"
+	"github.com/rackrate/rackrate/internal/facts/software"
 	"github.com/rackrate/rackrate/internal/front/say"
 )
 
@@ -55,6 +56,10 @@ func (o *workloadOptions) complete(cmd *cobra.Command, d *deps) {
 			words = d.chipNames
 		case "providers", "not-providers":
 			words = d.providerNames
+		case "framework":
+			words = func() []string { return software.Embedded().Frameworks() }
+		case "needs":
+			words = func() []string { return software.Embedded().KnownNeeds() }
 		}
 		// A flag that is not there cannot be completed; these were declared above.
 		_ = cmd.RegisterFlagCompletionFunc(flag.Name, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
