@@ -155,6 +155,31 @@ func TestEveryPlanStatesItsInterval(t *testing.T) {
 	}
 }
 
+// A reading rate that the workload states is held against the machine, unless its disks hold the data.
+func TestStatedReadingRateIsHeldAgainstTheMachine(t *testing.T) {
+	w := plantest.LoRA(t, "llama-3.1-70b")
+	w.Limits.MaxInstances = 1
+	for _, tt := range []struct {
+		read unit.BytesPerSec
+		size unit.Bytes
+		gbps unit.Maybe[float64]
+		want string
+	}{
+		{1e9, 100 * unit.TB, unit.Some(3200.0), ""},
+		{1e12, 100 * unit.TB, unit.Some(3200.0), "input_slow"},
+		{1e12, unit.TB, unit.Some(3200.0), ""},
+		{1e9, 100 * unit.TB, unit.None[float64](), "input_unknown"},
+	} {
+		w.Data = workload.Data{Read: tt.read, Size: tt.size}
+		p := plantest.Search(t, plantest.Input(w, plantest.Offer(t, func(o *catalog.Offer) { o.NetworkGbps = tt.gbps }))).Plans[0]
+		for _, code := range []string{"input_slow", "input_unknown"} {
+			if warned(p, code) != (code == tt.want) {
+				t.Errorf("%+v: %s is %v", tt, code, warned(p, code))
+			}
+		}
+	}
+}
+
 func warned(p plan.Plan, code string) bool {
 	for _, w := range p.Warnings {
 		if w.Code == code {

@@ -40,6 +40,7 @@ func (s *search) warnings(p *Plan, c *candidate) []Warning {
 	}
 	s.spotWarnings(p, c, add)
 	s.machineWarnings(o, est, add)
+	s.inputWarnings(c, add)
 	add(c.age > oldPriceDays, "price_old", Args{"Days": c.age, "AsOf": p.Price.AsOf})
 	for _, f := range p.Price.Flags {
 		add(true, "price_"+string(f), nil)
@@ -89,4 +90,17 @@ func (s *search) machineWarnings(o *catalog.Offer, est *estimate.Estimate, add f
 		}
 		add(true, "machine_"+string(f), nil)
 	}
+}
+
+// inputWarnings holds the reading rate that the work states against what its machines can take in. Data that fits on local NVMe
+// is copied there once and no longer waits for the network.
+func (s *search) inputWarnings(c *candidate, add func(bool, string, Args)) {
+	data, machines := s.Workload.Data, float64(c.machines)
+	if data.Read == 0 || data.Size > 0 && float64(c.offer.NVMe.Or(0))*machines >= float64(data.Size) {
+		return
+	}
+	gbps, known := c.offer.NetworkGbps.Get()
+	have := unit.BytesPerSec(gbps * 1e9 / 8 * machines)
+	add(!known, "input_unknown", Args{"Need": data.Read})
+	add(known && have < data.Read, "input_slow", Args{"Need": data.Read, "Have": have})
 }
