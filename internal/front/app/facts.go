@@ -55,3 +55,21 @@ func (a *App) Currency() (money.Currency, error) {
 	return "", problem.New(problem.Input, "cli.unknown_currency", problem.Args{"Currency": string(c)}).
 		With(problem.Nearest(string(c), known, 2)...)
 }
+
+// market is what can be rented and the money it is shown in.
+type market struct {
+	*catalog.Catalog
+	currency money.Currency
+	exchange money.Exchange
+}
+
+func (a *App) market() (m market, err error) {
+	if m.Catalog, err = a.Catalog(); err != nil {
+		return m, err
+	}
+	if m.currency, err = a.Currency(); err != nil {
+		return m, err
+	}
+	m.exchange, err = a.Exchange()
+	return m, err
+}

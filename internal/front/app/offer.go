@@ -52,17 +52,13 @@ func (a *App) Similar(instance string, n int) (like *Offer, rows []OfferRow, err
 	if err != nil {
 		return nil, nil, err
 	}
-	_, cat, err := a.find(instance)
-	if err != nil {
-		return nil, nil, err
-	}
-	exchange, err := a.Exchange()
+	m, err := a.market()
 	if err != nil {
 		return nil, nil, err
 	}
 	best := cheaper(nil, like.Rows)
-	for _, o := range cat.Similar(best.Offer, n) {
-		rows = append(rows, *cheaper(nil, rowsOf(o, catalog.Filter{}, exchange, like.Currency)))
+	for _, o := range m.Similar(best.Offer, n) {
+		rows = append(rows, *cheaper(nil, rowsOf(o, catalog.Filter{}, m.exchange, m.currency)))
 	}
 	return like, rows, nil
 }

@@ -94,15 +94,7 @@ type condition struct {
 
 // Offers lists the offers that pass a query.
 func (a *App) Offers(q OfferQuery) (*OfferList, error) {
-	cat, err := a.Catalog()
-	if err != nil {
-		return nil, err
-	}
-	currency, err := a.Currency()
-	if err != nil {
-		return nil, err
-	}
-	exchange, err := a.Exchange()
+	m, err := a.market()
 	if err != nil {
 		return nil, err
 	}
@@ -111,11 +103,11 @@ func (a *App) Offers(q OfferQuery) (*OfferList, error) {
 			return nil, problem.New(problem.Input, "cli.unknown_place", problem.Args{"Place": place}).With(near...)
 		}
 	}
-	prices := a.priceFilter(q, exchange)
-	list := &OfferList{Currency: currency, Query: q, Total: len(cat.Offers)}
+	prices := a.priceFilter(q, m.exchange)
+	list := &OfferList{Currency: m.currency, Query: q, Total: len(m.Offers)}
 	conditions := a.conditions(q, prices)
 	removed := make([]Removed, len(conditions))
-	for _, o := range cat.Offers {
+	for _, o := range m.Offers {
 		failed, which := 0, 0
 		for i, c := range conditions {
 			if !c.pass(o) {
@@ -125,10 +117,10 @@ func (a *App) Offers(q OfferQuery) (*OfferList, error) {
 		}
 		switch failed {
 		case 0:
-			list.Rows = append(list.Rows, rowsOf(o, prices, exchange, currency)...)
+			list.Rows = append(list.Rows, rowsOf(o, prices, m.exchange, m.currency)...)
 		case 1:
 			removed[which].Only++
-			rows := rowsOf(o, catalog.Filter{}, exchange, currency)
+			rows := rowsOf(o, catalog.Filter{}, m.exchange, m.currency)
 			removed[which].Nearest = nearer(removed[which].Nearest, rows, conditions[which].near)
 		}
 	}

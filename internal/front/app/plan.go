@@ -22,15 +22,7 @@ func (a *App) WorkloadFacts() workload.Facts { return workload.EmbeddedFacts() }
 // Plan ranks every way to do a workload. A limit on the age of prices from the settings holds where the workload sets none; the
 // result has the workload as it was planned.
 func (a *App) Plan(ctx context.Context, q PlanRequest) (*plan.Result, error) {
-	cat, err := a.Catalog()
-	if err != nil {
-		return nil, err
-	}
-	currency, err := a.Currency()
-	if err != nil {
-		return nil, err
-	}
-	exchange, err := a.Exchange()
+	m, err := a.market()
 	if err != nil {
 		return nil, err
 	}
@@ -39,8 +31,8 @@ func (a *App) Plan(ctx context.Context, q PlanRequest) (*plan.Result, error) {
 		w.Limits.MaxPriceAgeDays = a.Config.Int(config.MaxPriceAge)
 	}
 	r, err := plan.Search(ctx, plan.Input{
-		Workload: &w, Offers: cat.Offers, Providers: a.Providers(), Software: software.Embedded(),
-		Curves: estimate.EmbeddedCurves(), Exchange: exchange, Currency: currency, Today: a.Today, Top: q.Top,
+		Workload: &w, Offers: m.Offers, Providers: a.Providers(), Software: software.Embedded(),
+		Curves: estimate.EmbeddedCurves(), Exchange: m.exchange, Currency: m.currency, Today: a.Today, Top: q.Top,
 	})
 	if err != nil && ctx.Err() != nil {
 		return nil, done(ctx)

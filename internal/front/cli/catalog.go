@@ -64,15 +64,12 @@ func newCatalogVerify(d *deps) *cobra.Command {
 	opts := &verifyOptions{}
 	opts.AddFlags(cmd.Flags(), d.Say)
 	cmd.Args = cobra.ArbitraryArgs
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := d.settle(cmd); err != nil {
-			return err
-		}
+	cmd.RunE = d.settled(func(cmd *cobra.Command, args []string) error {
 		if err := opts.Validate(args, d); err != nil {
 			return err
 		}
 		return runCatalogVerify(cmd.Context(), opts, d)
-	}
+	})
 	return cmd
 }
 

@@ -22,11 +22,8 @@ func newConfigShow(d *deps) *cobra.Command {
 	cmd := d.command("config_show", "show", "")
 	opts := &configShowOptions{}
 	opts.AddFlags(cmd.Flags(), d.Say)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := d.settle(cmd); err != nil {
-			return err
-		}
+	cmd.RunE = d.settled(func(_ *cobra.Command, _ []string) error {
 		return d.show(&render.Settings{Config: d.Config, Origin: opts.origin})
-	}
+	})
 	return cmd
 }

@@ -75,15 +75,12 @@ func newInit(d *deps) *cobra.Command {
 	for _, k := range workload.Kinds() {
 		cmd.ValidArgs = append(cmd.ValidArgs, string(k))
 	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := d.settle(cmd); err != nil {
-			return err
-		}
+	cmd.RunE = d.settled(func(_ *cobra.Command, args []string) error {
 		if err := opts.Validate(args); err != nil {
 			return err
 		}
 		return runInit(opts, d)
-	}
+	})
 	return cmd
 }
 

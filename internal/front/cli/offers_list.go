@@ -181,12 +181,9 @@ func newOffersList(d *deps) *cobra.Command {
 	cmd := d.command("offers_list", "list", "")
 	opts := &offersListOptions{}
 	opts.AddFlags(cmd.Flags(), d.Say)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := d.settle(cmd); err != nil {
-			return err
-		}
+	cmd.RunE = d.settled(func(_ *cobra.Command, _ []string) error {
 		return runOffersList(opts, d)
-	}
+	})
 	return cmd
 }
 

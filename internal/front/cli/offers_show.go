@@ -9,10 +9,7 @@ import (
 func newOffersShow(d *deps) *cobra.Command {
 	cmd := d.command("offers_show", "show INSTANCE", "")
 	cmd.Args = cobra.ArbitraryArgs
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := d.settle(cmd); err != nil {
-			return err
-		}
+	cmd.RunE = d.settled(func(_ *cobra.Command, args []string) error {
 		if err := oneInstance(args); err != nil {
 			return err
 		}
@@ -21,6 +18,6 @@ func newOffersShow(d *deps) *cobra.Command {
 			return err
 		}
 		return d.show(&render.Offer{Offer: o, AsOf: d.Today, Age: d.AgeDays})
-	}
+	})
 	return cmd
 }

@@ -12,10 +12,7 @@ const maxSimilar = 50
 func newOffersSimilar(d *deps) *cobra.Command {
 	cmd := d.command("offers_similar", "similar INSTANCE", "")
 	cmd.Args = cobra.ArbitraryArgs
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := d.settle(cmd); err != nil {
-			return err
-		}
+	cmd.RunE = d.settled(func(_ *cobra.Command, args []string) error {
 		if err := oneInstance(args); err != nil {
 			return err
 		}
@@ -28,6 +25,6 @@ func newOffersSimilar(d *deps) *cobra.Command {
 			return err
 		}
 		return d.show(&render.Similar{Like: like, Found: rows, AsOf: d.Today})
-	}
+	})
 	return cmd
 }

@@ -59,15 +59,12 @@ func newPlan(d *deps) *cobra.Command {
 	opts.AddFlags(cmd.Flags(), d.Say)
 	opts.workload.complete(cmd, d)
 	cmd.Args = cobra.ArbitraryArgs
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := d.settle(cmd); err != nil {
-			return err
-		}
+	cmd.RunE = d.settled(func(cmd *cobra.Command, args []string) error {
 		if err := opts.Validate(args); err != nil {
 			return err
 		}
 		return runPlan(cmd.Context(), opts, d)
-	}
+	})
 	return cmd
 }
 

@@ -107,14 +107,19 @@ func (d *deps) family(id, group string, members ...*cobra.Command) *cobra.Comman
 	return cmd
 }
 
-// settle lays the flags over the settings, and stops where either is wrong. Every command that shows a result calls
-// it first; version, help and completion do not, so that they work with a broken file of settings.
-func (d *deps) settle(cmd *cobra.Command) error {
-	err := d.Override(given(cmd.Flags()))
-	if d.faults != nil {
-		return d.faults
+// settled runs a command once the settings are known, its own flags over them. Commands that need none run without, so that they
+// work with settings that are at fault.
+func (d *deps) settled(run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		err := d.Override(given(cmd.Flags()))
+		if d.faults != nil {
+			return d.faults
+		}
+		if err != nil {
+			return err
+		}
+		return run(cmd, args)
 	}
-	return err
 }
 
 // noArgs refuses arguments to a command that takes none.

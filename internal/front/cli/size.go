@@ -74,15 +74,12 @@ func newSize(d *deps) *cobra.Command {
 	opts.AddFlags(cmd.Flags(), d.Say)
 	opts.workload.complete(cmd, d)
 	cmd.Args = cobra.ArbitraryArgs
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := d.settle(cmd); err != nil {
-			return err
-		}
+	cmd.RunE = d.settled(func(_ *cobra.Command, args []string) error {
 		if err := opts.Validate(args); err != nil {
 			return err
 		}
 		return runSize(opts, d)
-	}
+	})
 	return cmd
 }
 
