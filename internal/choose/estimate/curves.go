@@ -25,6 +25,8 @@ type Curves struct {
 	Intervals map[string]Interval  `yaml:"intervals"`
 	// Widen says how much a likeness widens an interval: its ends are raised to this power.
 	Widen map[Likeness]float64 `yaml:"widen"`
+	// Calibrations is what published measurements say of the predictions, by target; from files of their own.
+	Calibrations map[Target]*Calibration `yaml:"-"`
 }
 
 // ChipCurve is what a chip reaches of its peaks.
@@ -103,6 +105,9 @@ func LoadCurves(fsys fs.FS) (*Curves, error) {
 	const name = "efficiency/curves.yaml"
 	c, err := Decode[Curves](fsys, name)
 	if err != nil {
+		return nil, err
+	}
+	if err := c.loadCalibrations(fsys); err != nil {
 		return nil, err
 	}
 	return c, c.check(name)

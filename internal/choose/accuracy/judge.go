@@ -1,0 +1,106 @@
+package accuracy
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/rackrate/rackrate/internal/choose/estimate"
+)
+
+// The quantiles of an 80 per cent interval, a little wider for the groups that are still to come.
+const lowQuantile, highQuantile = 0.09, 0.91
+
+// An interval of its own needs so many rows and groups.
+const ownRows, ownGroups = 40, 8
+
+// judge fills in what a calibration says of itself: the errors on groups and on whole accelerators left out, and the intervals.
+func judge(k *estimate.Calibration, rows []row, attributes []string, lambda float64) {
+	left := heldOut(rows, byGroup, attributes, lambda)
+	chips := map[string]int{}
+	for i := range rows {
+		if _, ok := chips[rows[i].Tags.Chip]; !ok {
+			chips[rows[i].Tags.Chip] = len(chips)
+		}
+	}
+	unseen := heldOut(rows, func(r *row) int { return chips[r.Tags.Chip] }, attributes, lambda)
+	k.N, k.Seen = len(rows), map[string]int{}
+	groups, sources := map[int]bool{}, map[string]bool{}
+	for i := range rows {
+		t := rows[i].Tags
+		for attribute, v := range map[string]string{"chip": t.Chip, "arch": t.Arch, "vendor": t.Vendor} {
+			if v != "" {
+				k.Seen[attribute+"="+v]++
+			}
+		}
+		groups[rows[i].group], sources[rows[i].Source] = true, true
+	}
+	k.Groups, k.Sources = len(groups), slices.Sorted(maps.Keys(sources))
+	k.Intervals = map[string]estimate.Interval{"all": interval(left), "unseen": interval(unseen)}
+	ownIntervals(k, rows, left)
+	k.HeldOut = errorLeft(rows, left, byGroup)
+	if len(chips) > 1 {
+		k.Unseen = errorLeft(rows, unseen, func(r *row) int { return chips[r.Tags.Chip] })
+	}
+}
+
+// interval is the quantiles of measured over predicted. It always holds 1: a prediction lies in its own interval.
+func interval(left []float64) estimate.Interval {
+	v := slices.Clone(left)
+	return estimate.Interval{
+		Low:  round(math.Exp(min(0, Quantile(v, lowQuantile)))),
+		High: round(math.Exp(max(0, Quantile(v, highQuantile)))),
+		N:    len(left),
+	}
+}
+
+// ownIntervals gives an interval to each accelerator, architecture, and structure on an architecture with enough rows.
+func ownIntervals(k *estimate.Calibration, rows []row, left []float64) {
+	for _, attribute := range []string{"chip", "arch", "structure+arch"} {
+		mine, groups := map[string][]float64{}, map[string]map[int]bool{}
+		for i := range rows {
+			v := rows[i].Tags.Value(attribute)
+			if groups[v] == nil {
+				groups[v] = map[int]bool{}
+			}
+			mine[v], groups[v][rows[i].group] = append(mine[v], left[i]), true
+		}
+		for v, l := range mine {
+			if v != "" && len(l) >= ownRows && len(groups[v]) >= ownGroups {
+				k.Intervals[attribute+"="+v] = interval(l)
+			}
+		}
+	}
+}
+
+// errorLeft sums up what a fit left over on rows it had not seen. The interval that each row is held against is that of the
+// other folds.
+func errorLeft(rows []row, left []float64, fold func(*row) int) estimate.Error {
+	others := map[int]estimate.Interval{}
+	for i := range rows {
+		part := fold(&rows[i])
+		if _, ok := others[part]; ok {
+			continue
+		}
+		var rest []float64
+		for j := range rows {
+			if fold(&rows[j]) != part {
+				rest = append(rest, left[j])
+			}
+		}
+		others[part] = interval(rest)
+	}
+	results := make([]Result, len(rows))
+	for i := range rows {
+		v := rows[i].Measured / math.Exp(left[i])
+		iv := others[fold(&rows[i])]
+		results[i] = Result{rows[i].Case, Prediction{Value: v, Low: v * iv.Low, High: v * iv.High}}
+	}
+	return ErrorOf(results)
+}
+
+// caseOrder sorts cases by what they are, so that the order of tables and rows does not show in a fit.
+func caseOrder(a, b *Case) int {
+	return cmp.Or(cmp.Compare(a.Group(), b.Group()), cmp.Compare(a.Label, b.Label), cmp.Compare(a.Measured, b.Measured))
+}

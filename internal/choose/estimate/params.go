@@ -1,0 +1,44 @@
+package estimate
+
+import "maps"
+
+// Param is a constant of Curves that a fit may set, and the range it may lie in.
+type Param struct {
+	Of       func(*Curves) *float64
+	Low, Top float64
+}
+
+// Params is the constants that a fit may set, by the name a calibration gives them.
+var Params = map[string]Param{
+	"train.kernel_share":    {func(c *Curves) *float64 { return &c.Train.KernelShare }, 0.5, 1},
+	"train.attention_share": {func(c *Curves) *float64 { return &c.Train.AttentionShare }, 0.2, 0.9},
+}
+
+// With is a copy of the curves with other constants.
+func (c *Curves) With(params map[string]float64) *Curves {
+	out := *c
+	out.set(params)
+	return &out
+}
+
+// Without is a copy of the curves whose predictions of a target are not corrected; the constants fitted for it stay.
+func (c *Curves) Without(target Target) *Curves {
+	out := *c
+	out.Calibrations = maps.Clone(c.Calibrations)
+	delete(out.Calibrations, target)
+	return &out
+}
+
+// Calibrated is a copy of the curves with another calibration of one target, its constants set.
+func (c *Curves) Calibrated(k *Calibration) *Curves {
+	out := c.Without(k.Target)
+	out.Calibrations[k.Target] = k
+	out.set(k.Params)
+	return out
+}
+
+func (c *Curves) set(params map[string]float64) {
+	for name, v := range params {
+		*Params[name].Of(c) = v
+	}
+}
