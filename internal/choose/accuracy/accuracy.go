@@ -8,6 +8,8 @@
 package accuracy
 
 import (
+	"slices"
+
 	"github.com/rackrate/rackrate/internal/choose/estimate"
 )
 
@@ -76,4 +78,9 @@ type Set struct {
 
 func (s *Set) skip(r Row, t estimate.Target, why Skip, what string) {
 	s.Skipped = append(s.Skipped, Skipped{Target: t, Reason: why, File: r.file, Line: r.line, What: what})
+}
+
+// Has says that the set measures a target.
+func (s *Set) Has(t estimate.Target) bool {
+	return slices.ContainsFunc(s.Cases, func(c *Case) bool { return c.Target == t })
 }

@@ -31,11 +31,17 @@ func Fit(s *Set, c *estimate.Curves, target estimate.Target, asOf string) (*esti
 			mine.Cases = append(mine.Cases, k)
 		}
 	}
+	for _, k := range s.Skipped {
+		if k.Target == target {
+			mine.Skipped = append(mine.Skipped, k)
+		}
+	}
 	slices.SortStableFunc(mine.Cases, caseOrder)
 	raw := c.Without(target)
 	params := fitParams(mine, raw, how.params)
 	raw = raw.With(params)
-	rows := residuals(Measure(mine, raw))
+	report := Measure(mine, raw)
+	rows := residuals(report)
 	if len(rows) == 0 {
 		return nil, problem.New(problem.Input, "accuracy.nothing_to_fit", problem.Args{"Target": string(target)})
 	}
@@ -43,6 +49,10 @@ func Fit(s *Set, c *estimate.Curves, target estimate.Target, asOf string) (*esti
 	k := solve(rows, attributes, lambda)
 	k.Target, k.AsOf, k.Params = target, asOf, params
 	judge(k, rows, attributes, lambda)
+	k.Skipped = map[string]int{}
+	for _, x := range report.Skipped {
+		k.Skipped[string(x.Reason)]++
+	}
 	return k, nil
 }
 

@@ -2,15 +2,20 @@ package accuracy
 
 import (
 	"cmp"
+	"hash/fnv"
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/rackrate/rackrate/internal/choose/estimate"
 )
 
 // The quantiles of an 80 per cent interval, a little wider for the groups that are still to come.
 const lowQuantile, highQuantile = 0.09, 0.91
+
+// worstKept is how many of the largest errors a calibration names.
+const worstKept = 10
 
 // An interval of its own needs so many rows and groups.
 const ownRows, ownGroups = 40, 8
@@ -26,7 +31,7 @@ func judge(k *estimate.Calibration, rows []row, attributes []string, lambda floa
 	}
 	unseen := heldOut(rows, func(r *row) int { return chips[r.Tags.Chip] }, attributes, lambda)
 	k.N, k.Seen = len(rows), map[string]int{}
-	groups, sources := map[int]bool{}, map[string]bool{}
+	groups, sources, marks := map[int]bool{}, map[string]bool{}, map[string]bool{}
 	for i := range rows {
 		t := rows[i].Tags
 		for attribute, v := range map[string]string{"chip": t.Chip, "arch": t.Arch, "vendor": t.Vendor} {
@@ -34,14 +39,18 @@ func judge(k *estimate.Calibration, rows []row, attributes []string, lambda floa
 				k.Seen[attribute+"="+v]++
 			}
 		}
-		groups[rows[i].group], sources[rows[i].Source] = true, true
+		groups[rows[i].group], sources[rows[i].Source], marks[mark(rows[i].Group())] = true, true, true
 	}
-	k.Groups, k.Sources = len(groups), slices.Sorted(maps.Keys(sources))
+	k.Groups, k.Sources, k.Marks = len(groups), slices.Sorted(maps.Keys(sources)), slices.Sorted(maps.Keys(marks))
 	k.Intervals = map[string]estimate.Interval{"all": interval(left), "unseen": interval(unseen)}
 	ownIntervals(k, rows, left)
-	k.HeldOut = errorLeft(rows, left, byGroup)
+	results := predictedBy(rows, left, byGroup)
+	k.HeldOut, k.Shares, k.Worst = rounded(ErrorOf(results)), shares(results), worst(results, worstKept)
+	for i := range k.Shares {
+		k.Shares[i].Error = rounded(k.Shares[i].Error)
+	}
 	if len(chips) > 1 {
-		k.Unseen = errorLeft(rows, unseen, func(r *row) int { return chips[r.Tags.Chip] })
+		k.Unseen = rounded(ErrorOf(predictedBy(rows, unseen, func(r *row) int { return chips[r.Tags.Chip] })))
 	}
 }
 
@@ -74,9 +83,8 @@ func ownIntervals(k *estimate.Calibration, rows []row, left []float64) {
 	}
 }
 
-// errorLeft sums up what a fit left over on rows it had not seen. The interval that each row is held against is that of the
-// other folds.
-func errorLeft(rows []row, left []float64, fold func(*row) int) estimate.Error {
+// predictedBy is the rows with what a fit that had not seen them predicts. The interval of each is that of the other folds.
+func predictedBy(rows []row, left []float64, fold func(*row) int) []Result {
 	others := map[int]estimate.Interval{}
 	for i := range rows {
 		part := fold(&rows[i])
@@ -97,7 +105,21 @@ func errorLeft(rows []row, left []float64, fold func(*row) int) estimate.Error {
 		iv := others[fold(&rows[i])]
 		results[i] = Result{rows[i].Case, Prediction{Value: v, Low: v * iv.Low, High: v * iv.High}}
 	}
-	return ErrorOf(results)
+	return results
+}
+
+func rounded(e estimate.Error) estimate.Error {
+	for _, v := range []*float64{&e.MdAPE, &e.P90, &e.Bias, &e.Coverage, &e.BaselineAPE} {
+		*v = round(*v)
+	}
+	return e
+}
+
+// mark is a short hash of a group.
+func mark(group string) string {
+	h := fnv.New32a()
+	h.Write([]byte(group))
+	return strconv.FormatUint(uint64(h.Sum32()), 36)
 }
 
 // caseOrder sorts cases by what they are, so that the order of tables and rows does not show in a fit.

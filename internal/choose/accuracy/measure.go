@@ -101,14 +101,6 @@ func Quantile(v []float64, q float64) float64 {
 	return v[lo] + (at-float64(lo))*(v[lo+1]-v[lo])
 }
 
-// Share is the error of the results that have something in common.
-type Share struct {
-	Target estimate.Target
-	By     string // accelerator, family, framework, source
-	Value  string
-	estimate.Error
-}
-
 // dimensions is what a report is broken down by.
 var dimensions = []struct {
 	name string
@@ -120,51 +112,48 @@ var dimensions = []struct {
 	{"source", func(c *Case) string { return c.Source }},
 }
 
-// Overall is the error of each target that has results.
-func (r *Report) Overall() map[estimate.Target]estimate.Error {
-	out := map[estimate.Target]estimate.Error{}
-	for target, results := range by(r.Results, func(c *Case) string { return string(c.Target) }) {
-		out[estimate.Target(target)] = ErrorOf(results)
-	}
-	return out
-}
-
-// Shares breaks the results down, by target, dimension and value.
-func (r *Report) Shares() []Share {
-	var out []Share
+// shares breaks results of one target down by what they have in common.
+func shares(results []Result) []estimate.Share {
+	var out []estimate.Share
 	for _, d := range dimensions {
-		for _, target := range estimate.Targets {
-			mine := slices.DeleteFunc(slices.Clone(r.Results), func(x Result) bool { return x.Target != target })
-			parts := by(mine, d.of)
-			for _, value := range slices.Sorted(maps.Keys(parts)) {
-				if value != "" {
-					out = append(out, Share{target, d.name, value, ErrorOf(parts[value])})
-				}
+		parts := by(results, d.of)
+		for _, value := range slices.Sorted(maps.Keys(parts)) {
+			if value != "" {
+				out = append(out, estimate.Share{By: d.name, Value: value, Error: ErrorOf(parts[value])})
 			}
 		}
 	}
 	return out
 }
 
-// SkippedBy counts the rows left out by target and reason.
-func (r *Report) SkippedBy() map[estimate.Target]map[Skip]int {
-	out := map[estimate.Target]map[Skip]int{}
-	for _, s := range r.Skipped {
-		if out[s.Target] == nil {
-			out[s.Target] = map[Skip]int{}
-		}
-		out[s.Target][s.Reason]++
+// worst is the n results with the largest error either way: a prediction of half and of twice the measurement are equally bad.
+func worst(results []Result, n int) []estimate.Worst {
+	sorted := slices.Clone(results)
+	off := func(x *Result) float64 { return math.Abs(math.Log(x.Ratio())) }
+	slices.SortStableFunc(sorted, func(a, b Result) int { return cmp.Compare(off(&b), off(&a)) })
+	var out []estimate.Worst
+	for _, r := range sorted[:min(n, len(sorted))] {
+		out = append(out, estimate.Worst{Label: r.Label, Source: r.Source, Measured: figures(r.Measured), Predicted: figures(r.Value)})
 	}
 	return out
 }
 
-// Worst is the n results of a target with the largest error either way: a prediction of half and of twice the measurement
-// are equally bad.
-func (r *Report) Worst(target estimate.Target, n int) []Result {
-	mine := slices.DeleteFunc(slices.Clone(r.Results), func(x Result) bool { return x.Target != target })
-	off := func(x Result) float64 { return math.Abs(math.Log(x.Ratio())) }
-	slices.SortStableFunc(mine, func(a, b Result) int { return cmp.Compare(off(b), off(a)) })
-	return mine[:min(n, len(mine))]
+// figures rounds to four significant figures.
+func figures(v float64) float64 {
+	if v == 0 {
+		return 0
+	}
+	scale := math.Pow(10, 3-math.Floor(math.Log10(math.Abs(v))))
+	return math.Round(v*scale) / scale
+}
+
+// Dimensions is what a report can be broken down by.
+func Dimensions() []string {
+	var names []string
+	for _, d := range dimensions {
+		names = append(names, d.name)
+	}
+	return names
 }
 
 func by(results []Result, of func(*Case) string) map[string][]Result {

@@ -88,9 +88,14 @@ type Calibration struct {
 	// N measurements in so many groups (model x accelerator x source) were fitted to.
 	N      int `yaml:"n"`
 	Groups int `yaml:"groups"`
-	// HeldOut is the error on groups left out of the fit in turn, Unseen on accelerators left out whole.
-	HeldOut Error `yaml:"held_out"`
-	Unseen  Error `yaml:"unseen_accelerator"`
+	// HeldOut is the error on groups left out of the fit in turn, Unseen on accelerators left out whole; Shares breaks HeldOut down
+	// and Worst is its largest errors.
+	HeldOut Error   `yaml:"held_out"`
+	Unseen  Error   `yaml:"unseen_accelerator"`
+	Shares  []Share `yaml:"shares"`
+	Worst   []Worst `yaml:"worst"`
+	// Skipped counts the rows that could not be predicted, by reason.
+	Skipped map[string]int `yaml:"skipped,omitempty"`
 	// Params are constants of Curves by their names in Params.
 	Params map[string]float64 `yaml:"params,omitempty"`
 	// Base and Terms are natural logarithms of measured over predicted: of all, and by attribute (as Tags.Value has it) and level.
@@ -102,6 +107,8 @@ type Calibration struct {
 	// Seen counts the measurements by "chip=", "arch=" and "vendor=" of the accelerator.
 	Seen    map[string]int `yaml:"seen"`
 	Sources []string       `yaml:"sources"`
+	// Marks are hashes of the groups, so that a later run can tell measurements the fit has seen from new ones.
+	Marks []string `yaml:"marks,flow"`
 }
 
 // Term is what is left over at one level of an attribute.
@@ -120,6 +127,21 @@ type Error struct {
 	Coverage     float64 `yaml:"coverage" json:"coverage"` // share of measurements inside the stated interval
 	BaselineAPE  float64 `yaml:"baseline_mdape" json:"baseline_mdape"`
 	BaselineHave int     `yaml:"baseline_n" json:"baseline_n"` // rows the naive baseline could be worked out for
+}
+
+// Share is the error of the measurements that have something in common.
+type Share struct {
+	By    string `yaml:"by"` // accelerator, family, framework or source
+	Value string `yaml:"value"`
+	Error `yaml:",inline"`
+}
+
+// Worst is one of the largest errors.
+type Worst struct {
+	Label     string  `yaml:"label"`
+	Source    string  `yaml:"source"`
+	Measured  float64 `yaml:"measured"`
+	Predicted float64 `yaml:"predicted"`
 }
 
 // Correction is what a calibration makes of one prediction: multiply by Factor; the truth lies between Low and High times that

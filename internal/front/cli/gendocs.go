@@ -62,7 +62,7 @@ func section(b *strings.Builder, d *deps, cmd *cobra.Command, level int) {
 			continue
 		}
 		b.WriteString("\n" + strings.Repeat("#", level) + " " + c.CommandPath() + "\n\n" + c.Long + "\n")
-		if c.HasAvailableSubCommands() {
+		if holdsOthers(c) {
 			section(b, d, c, level+1)
 			continue
 		}
@@ -75,6 +75,7 @@ func section(b *strings.Builder, d *deps, cmd *cobra.Command, level int) {
 				flagTable(b, d, part)
 			}
 		}
+		section(b, d, c, level+1)
 	}
 	if level == 2 {
 		sections := d.flagSections(cmd)

@@ -37,7 +37,7 @@ func (d *deps) help(cmd *cobra.Command) {
 }
 
 func usageLine(cmd *cobra.Command) string {
-	if cmd.HasAvailableSubCommands() {
+	if holdsOthers(cmd) {
 		return cmd.CommandPath() + " <command>"
 	}
 	line := cmd.UseLine()
@@ -45,6 +45,11 @@ func usageLine(cmd *cobra.Command) string {
 		line += " [flags]"
 	}
 	return line
+}
+
+// holdsOthers says that a command does nothing by itself: one that does shows its arguments or flags in its use.
+func holdsOthers(cmd *cobra.Command) bool {
+	return cmd.HasAvailableSubCommands() && !strings.Contains(cmd.Use, " ")
 }
 
 // helpCommands lists the commands below cmd by group.

@@ -43,6 +43,8 @@ var sets = map[string][]string{
 	"workload.Method":        {"method.%"},
 	"workload.Preference":    {"prefer.%", "plan.best.%"},
 	"config.Layer":           {"origin.%"},
+	"estimate.Target":        {"target.%"},
+	"accuracy.Skip":          {"accuracy.skip.%"},
 	"provider.Basis":         {"spot_basis.%"},
 }
 
@@ -50,7 +52,7 @@ var sets = map[string][]string{
 var families = []string{
 	"type.", "selector.", "part.", "share.", "params.", "per.", "unit.", "work.", "miss.", "fault_word.", "section.", "carbon_basis.",
 	"topology_known.", "column.", "option.", "cmd.", "explain.", "machine.", "needs.", "ask.", "fault.", "warning.price",
-	"warning.machine", "list.", "layout.", "recompute.", "model_note.", "os.", "setting.",
+	"warning.machine", "list.", "layout.", "recompute.", "model_note.", "os.", "setting.", "accuracy.by.",
 }
 
 func TestEveryCodeHasItsMessage(t *testing.T) {

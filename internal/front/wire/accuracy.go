@@ -1,0 +1,109 @@
+package wire
+
+import (
+	"github.com/rackrate/rackrate/internal/choose/accuracy"
+	"github.com/rackrate/rackrate/internal/choose/estimate"
+)
+
+// AccuracySchema names the contract of accuracy.
+const AccuracySchema = "rackrate.accuracy/v1"
+
+// Accuracy is the answer of accuracy. Errors are fractions of the measurement.
+type Accuracy struct {
+	Schema string `json:"schema"`
+	// HeldOut says that the figures are of groups left out of the fit, not of tables that were given.
+	HeldOut bool                       `json:"held_out"`
+	AsOf    *string                    `json:"as_of"` // the newest fit
+	Overall map[string]AccuracyOverall `json:"overall"`
+	Groups  []AccuracyGroup            `json:"groups"`
+	Worst   []AccuracyWorst            `json:"worst"`
+	Skipped []AccuracySkipped          `json:"skipped"`
+}
+
+// Errors is how far off predictions were; null where nothing was compared.
+type Errors struct {
+	N        int      `json:"n"`
+	MdAPE    *float64 `json:"mdape"`
+	P90      *float64 `json:"p90"`
+	Bias     *float64 `json:"bias"`
+	Coverage *float64 `json:"coverage"`
+	Baseline *float64 `json:"baseline_mdape"`
+}
+
+// AccuracyOverall is the errors of a kind of prediction.
+type AccuracyOverall struct {
+	Errors
+	// New is the errors on groups the fit has not seen, Unseen those on accelerators left out of the fit whole.
+	New     *Errors        `json:"new_groups"`
+	Unseen  *Errors        `json:"unseen_accelerator"`
+	Skipped map[string]int `json:"skipped"`
+}
+
+// AccuracyGroup is the errors of the predictions that have something in common.
+type AccuracyGroup struct {
+	Kind  string `json:"kind"`
+	By    string `json:"by"`
+	Value string `json:"value"`
+	Errors
+}
+
+// AccuracyWorst is one of the largest errors.
+type AccuracyWorst struct {
+	Kind      string  `json:"kind"`
+	Label     string  `json:"label"`
+	Source    string  `json:"source"`
+	Measured  float64 `json:"measured"`
+	Predicted float64 `json:"predicted"`
+}
+
+// AccuracySkipped is a row that could not be predicted.
+type AccuracySkipped struct {
+	Kind   string `json:"kind"`
+	Reason string `json:"reason"`
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	What   string `json:"what"`
+}
+
+func errorsOf(e estimate.Error) Errors {
+	out := Errors{N: e.N}
+	if e.N > 0 {
+		out.MdAPE, out.P90, out.Bias, out.Coverage = number(e.MdAPE, 4), number(e.P90, 4), number(e.Bias, 4), number(e.Coverage, 4)
+	}
+	if e.BaselineHave > 0 {
+		out.Baseline = number(e.BaselineAPE, 4)
+	}
+	return out
+}
+
+func someErrors(e estimate.Error) *Errors {
+	if e.N == 0 {
+		return nil
+	}
+	out := errorsOf(e)
+	return &out
+}
+
+// AccuracyOf is summaries as JSON; skipped is the rows left out where tables were given.
+func AccuracyOf(summaries []accuracy.Summary, skipped []accuracy.Skipped, heldOut bool, asOf string) Accuracy {
+	out := Accuracy{Schema: AccuracySchema, HeldOut: heldOut, AsOf: text(asOf), Overall: map[string]AccuracyOverall{},
+		Groups: []AccuracyGroup{}, Worst: []AccuracyWorst{}, Skipped: []AccuracySkipped{}}
+	for _, s := range summaries {
+		kind := string(s.Target)
+		o := AccuracyOverall{Errors: errorsOf(s.Error), New: someErrors(s.New), Unseen: someErrors(s.Unseen), Skipped: map[string]int{}}
+		for why, n := range s.Skipped {
+			o.Skipped[string(why)] = n
+		}
+		out.Overall[kind] = o
+		for _, g := range s.Shares {
+			out.Groups = append(out.Groups, AccuracyGroup{kind, g.By, g.Value, errorsOf(g.Error)})
+		}
+		for _, w := range s.Worst {
+			out.Worst = append(out.Worst, AccuracyWorst{kind, w.Label, w.Source, w.Measured, w.Predicted})
+		}
+	}
+	for _, s := range skipped {
+		out.Skipped = append(out.Skipped, AccuracySkipped{string(s.Target), string(s.Reason), s.File, s.Line, s.What})
+	}
+	return out
+}
