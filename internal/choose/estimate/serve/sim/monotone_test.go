@@ -6,14 +6,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Batching has anomalies, as list scheduling has: a request that comes a little later may share a step and end sooner. With
-// 2000 requests in steady state they were at most 6 % of a P99 of first tokens, 0.2 % of one of whole answers and 3 % of a
-// closed loop's rate in thousands of draws; twice that and a little is let through here. Planning reads percentiles off a
-// curve that is made to rise.
+// Batching has anomalies, as list scheduling has: a request that comes a little later may share a step and end sooner. In
+// thousands of draws of 2000 requests, mixed steps broke the order by at most 13 % of a P99 of first tokens, 1 % of one of
+// whole answers and 2 % of a closed loop's rate. With prompts first it is more than chance: where prompts are so short that
+// a step's fixed time is most of theirs, each arrival stalls all answers, and more of them share a stall; answers took up to
+// 24 % less at the higher rate. Twice that is let through here. Planning reads percentiles off a curve that is made to rise.
 const (
-	anomalyFirst = 0.15
-	anomalyWhole = 0.03
-	anomalyRate  = 0.05
+	anomalyFirst        = 0.3
+	anomalyWhole        = 0.03
+	anomalyPromptsFirst = 0.5
+	anomalyRate         = 0.05
 )
 
 // times stretches another's steps.
@@ -48,9 +50,13 @@ func latencies(d Deployment, requests []Request) Latencies {
 	return s.All()
 }
 
-func notAbove(t *rapid.T, what string, a, b Latencies) {
+func notAbove(t *rapid.T, d Deployment, what string, a, b Latencies) {
 	t.Helper()
-	if a.TTFT.P99 > b.TTFT.P99*(1+anomalyFirst) || a.E2E.P99 > b.E2E.P99*(1+anomalyWhole) || a.E2E.Mean > b.E2E.Mean*(1+anomalyWhole) {
+	whole := 1 + anomalyWhole
+	if d.Schedule == PromptsFirst {
+		whole = 1 + anomalyPromptsFirst
+	}
+	if a.TTFT.P99 > b.TTFT.P99*(1+anomalyFirst) || a.E2E.P99 > b.E2E.P99*whole || a.E2E.Mean > b.E2E.Mean*whole {
 		t.Fatalf("%s:\n%+v\n%+v", what, a, b)
 	}
 }
@@ -58,7 +64,7 @@ func notAbove(t *rapid.T, what string, a, b Latencies) {
 func TestMoreRequestsNeverLowerATail(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d, requests, rate, factor := busy(t)
-		notAbove(t, "fewer requests a second took longer", latencies(d, requests(rate)), latencies(d, requests(rate*factor)))
+		notAbove(t, d, "fewer requests a second took longer", latencies(d, requests(rate)), latencies(d, requests(rate*factor)))
 	})
 }
 
@@ -67,7 +73,7 @@ func TestAFasterEngineIsNoSlower(t *testing.T) {
 		d, requests, rate, factor := busy(t)
 		slow := d
 		slow.Stepper = &times{d.Stepper, factor}
-		notAbove(t, "the faster engine took longer", latencies(d, requests(rate)), latencies(slow, requests(rate)))
+		notAbove(t, d, "the faster engine took longer", latencies(d, requests(rate)), latencies(slow, requests(rate)))
 	})
 }
 

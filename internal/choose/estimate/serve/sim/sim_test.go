@@ -181,6 +181,9 @@ func TestNothingIsLost(t *testing.T) {
 		clients := rapid.SampledFrom([]int{0, 1, 5, 60}).Draw(t, "clients")
 		d := fleets(&roofline{}).Draw(t, "fleet")
 		d.KVTokens = rapid.SampledFrom([]float64{0, 300, 900, 5000}).Draw(t, "kv tokens")
+		if d.Prefill != nil {
+			d.Prefill.KVTokens = d.KVTokens
+		}
 		requests := requestsOf(t, clients)
 		var s Sim
 		var run Run
