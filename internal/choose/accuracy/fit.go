@@ -25,6 +25,10 @@ func Fit(s *Set, c *estimate.Curves, target estimate.Target, asOf string) (*esti
 	if !ok {
 		return nil, problem.New(problem.Input, "accuracy.not_fitted", problem.Args{"Target": string(target)})
 	}
+	return fit(s, c, target, asOf, how)
+}
+
+func fit(s *Set, c *estimate.Curves, target estimate.Target, asOf string, how recipe) (*estimate.Calibration, error) {
 	mine := &Set{}
 	for _, k := range s.Cases {
 		if k.Target == target {
