@@ -160,6 +160,9 @@ func (e *engine) takes(t ticket) bool {
 		return true
 	}
 	now := e.held + float64(t.in) + float64(len(e.decoding))
+	if t.ready {
+		now++ // it decodes at once
+	}
 	later := e.held + float64(t.in) + e.reserve()*(e.owed+e.owes(t))
 	return max(now, later) <= e.policy.KVTokens
 }
