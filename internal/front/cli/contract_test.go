@@ -197,7 +197,7 @@ func TestReferenceIsFresh(t *testing.T) {
 	if code, _, stderr := rackrate(t, "gen-docs", dir); code != 0 {
 		t.Fatal(stderr)
 	}
-	for _, name := range []string{"cli.md", "cli.zh.md", "formats/workload.md", "formats/workload.zh.md"} {
+	for _, name := range []string{"cli.md", "cli.zh.md", "accuracy.md", "accuracy.zh.md", "formats/workload.md", "formats/workload.zh.md"} {
 		want, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)

@@ -7,13 +7,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rackrate/rackrate/internal/base/problem"
+	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/choose/workload"
 	"github.com/rackrate/rackrate/internal/front/app"
 	"github.com/rackrate/rackrate/internal/front/config"
 	"github.com/rackrate/rackrate/internal/front/say"
 )
 
-// newGenDocs writes docs/cli.md, docs/formats/workload.md and their siblings in each other language.
+// newGenDocs writes docs/cli.md, docs/accuracy.md, docs/formats/workload.md and their siblings in each other language.
 func newGenDocs(d *deps) *cobra.Command {
 	cmd := d.command("gen_docs", "gen-docs DIR", groupManage)
 	cmd.Hidden = true
@@ -24,7 +25,8 @@ func newGenDocs(d *deps) *cobra.Command {
 			if lang != say.English {
 				ending = "." + string(lang) + ".md"
 			}
-			for name, text := range map[string]string{"cli": reference(d, lang), filepath.Join("formats", "workload"): workloadReference(say.For(lang))} {
+			for name, text := range map[string]string{"cli": reference(d, lang), filepath.Join("formats", "workload"): workloadReference(say.For(lang)),
+				"accuracy": accuracyReference(say.For(lang), estimate.EmbeddedCurves())} {
 				if err := d.Files.Create(filepath.Join(args[0], name+ending), []byte(text), true); err != nil {
 					return problem.New(problem.Internal, "cli.cannot_write", problem.Args{"Error": err.Error()}).Wrap(err)
 				}
