@@ -17,7 +17,9 @@ type recipe struct {
 }
 
 // recipes is the targets that can be fitted.
-var recipes = map[estimate.Target]recipe{}
+var recipes = map[estimate.Target]recipe{
+	estimate.Hashing: hashRecipe,
+}
 
 // Fit fits the calibration of a target to a set. It does the same for the same set, whatever order its tables come in.
 func Fit(s *Set, c *estimate.Curves, target estimate.Target, asOf string) (*estimate.Calibration, error) {

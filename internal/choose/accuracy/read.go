@@ -20,7 +20,9 @@ type layout struct {
 }
 
 // layouts is in order of preference: the first whose columns are all there reads the table.
-var layouts = []layout{}
+var layouts = []layout{
+	{"hash", hashColumns, hashRow},
+}
 
 // Row is a line of a table by the names in its header.
 type Row struct {

@@ -1,9 +1,10 @@
 // Package hash estimates trying every key of a keyspace: the published rate of the very chip where there is one,
-// else a rate scaled from chips of the same family.
+// else one scaled from other chips by what a multiprocessor does of what bounds the algorithm: integer operations a
+// clock, or the candidates its shared memory holds.
 //
 // Invariants: a published rate is never replaced by a scaled one; rates of different algorithms, modes or iteration
-// counts never meet; a vendor without any published rate is refused, not guessed. Pure: the rates are the embedded
-// data, read at the first workload. Imported by the caller that picks a Job by kind of work.
+// counts never meet; a chip whose integer rate is not known is refused, not guessed. Pure: the rates are the embedded
+// data, read at the first workload. Imported by the caller that picks a Job by kind of work, and by choose/accuracy.
 package hash
 
 import (
@@ -15,7 +16,7 @@ import (
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
 )
 
-// kind names the interval of this work in the curves.
+// kind is how a fault names this work.
 const kind = "hash"
 
 // workingSet is what candidates, digests and kernels take on a device. Cracking keeps little there, and scrypt,
@@ -26,8 +27,7 @@ const workingSet = 512 * unit.MiB
 const (
 	// noteWhole says that the hours are for the whole keyspace; a key is found after half of it on average. No args.
 	noteWhole = "hash.whole_keyspace"
-	// noteScaled says that no rate of this chip is published and which chips it was scaled from. Args: Chips (how
-	// many), By (compute, arch or vendor: what they share with it), Algorithm.
+	// noteScaled says that no rate of this chip is published and from how many it was scaled. Args: Chips, Algorithm.
 	noteScaled = "hash.scaled"
 )
 
@@ -35,8 +35,11 @@ type job struct {
 	keyspace  float64
 	curves    *estimate.Curves
 	published map[string]*Rate // by chip
-	families  map[string]*family
-	notes     []estimate.Note // on a chip with a rate of its own
+	algorithm string
+	bound     bound
+	per       float64 // the median rate over throughput of the published chips; 0 where there is none to scale from
+	source    string
+	notes     [2][]estimate.Note // on a chip with a rate of its own, elsewhere
 }
 
 // New prepares a hash workload. An algorithm that no rate is known for is the user's to mend.
@@ -59,11 +62,16 @@ func newJob(work *workload.HashWork, c *estimate.Curves, t *table, find chips) (
 	rates := t.rates[algorithm]
 	j := &job{
 		keyspace: work.Keyspace, curves: c, published: make(map[string]*Rate, len(rates)),
-		families: families(algorithm, rates, find), notes: []estimate.Note{{Code: noteWhole}},
+		algorithm: algorithm, bound: boundOf(algorithm),
 	}
 	for i := range rates {
 		j.published[rates[i].Accelerator] = &rates[i]
 	}
+	n := 0
+	j.per, j.source, n, _ = median(yields(rates, j.bound, find), "")
+	whole := estimate.Note{Code: noteWhole}
+	scaled := estimate.Note{Code: noteScaled, Args: map[string]any{"Chips": n, "Algorithm": algorithm}}
+	j.notes = [2][]estimate.Note{{whole}, {scaled, whole}}
 	return j, nil
 }
 
@@ -83,36 +91,28 @@ func (j *job) Best(g estimate.Group) (estimate.Estimate, *estimate.Refusal, int)
 		Layout: estimate.Layout{Replicas: g.Accelerators()}, Memory: memory,
 		// Digests are integer arithmetic, which no precision names; FP32 is the rate it is scaled by.
 		Precision: accelerator.FP32, Bottleneck: estimate.Shares{Compute: 1},
-		Speed: estimate.Speed{Unit: "hashes/s"},
 	}
 	if r, ok := j.published[g.Chip.Name]; ok {
-		e.Speed.Value, e.Speed.Source = r.PerSecond*g.Fraction(), r.Source
-		e.Speed.Basis, e.Speed.Like, e.Notes = estimate.Published, estimate.LikeChip, j.notes
-	} else if refusal := j.scale(g, &e); refusal != nil {
-		return estimate.Estimate{Memory: memory}, refusal, 1
-	}
-	e.Speed.Value *= float64(g.Accelerators())
-	e.Load = e.Bottleneck.Power()
-	scale.Finish(&e, j.curves.Interval(kind, e.Speed.Like), j.keyspace, 1)
-	return e, nil, 1
-}
-
-// scale sets the speed of one accelerator from the nearest family with published rates.
-func (j *job) scale(g estimate.Group, e *estimate.Estimate) *estimate.Refusal {
-	var near *family
-	for _, key := range keys(g.Chip) {
-		if near = j.families[key.name]; near != nil {
-			e.Speed.Like = key.like
-			break
+		repeat := scale.Repeat()
+		e.Speed = estimate.Speed{
+			Value: r.PerSecond, Low: r.PerSecond * repeat.Low, High: r.PerSecond * repeat.High,
+			Unit: "hashes/s", Basis: estimate.Published, Source: r.Source, Like: estimate.LikeChip,
 		}
+		e.Notes = j.notes[0]
+	} else {
+		rate, refusal := throughput(g.Chip, j.bound)
+		if refusal == nil && j.per == 0 {
+			refusal = &estimate.Refusal{Reason: estimate.NoReference}
+		}
+		if refusal != nil {
+			return estimate.Estimate{Memory: memory}, refusal, 1
+		}
+		e.Speed, e.Notes = corrected(j.curves, g.Chip, j.algorithm, j.per*rate, j.source), j.notes[1]
 	}
-	if near == nil {
-		return &estimate.Refusal{Reason: estimate.NoReference}
-	}
-	peak, refusal := scale.Peak(g, accelerator.FP32)
-	if refusal != nil {
-		return refusal
-	}
-	e.Speed.Value, e.Speed.Source, e.Speed.Basis, e.Notes = near.perFLOP*peak, near.source, estimate.Predicted, near.notes
-	return nil
+	n := float64(g.Accelerators()) * g.Fraction()
+	e.Load = e.Bottleneck.Power()
+	interval := estimate.Interval{Low: e.Speed.Low / e.Speed.Value, High: e.Speed.High / e.Speed.Value}
+	e.Speed.Value *= n
+	scale.Finish(&e, interval, j.keyspace, 1)
+	return e, nil, 1
 }

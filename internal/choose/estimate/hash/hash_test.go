@@ -1,6 +1,7 @@
 package hash
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -24,10 +25,11 @@ C,md5,0,,9000,1,test,2026-01-02
 Gone,md5,0,,5,1,test,2026-01-02
 `
 
-// world is the chips of the tests: A and B of one capability, C of another, all of 10 FP32 TFLOP/s.
+// world is the chips of the tests, all of 10 FP32 TFLOP/s: a multiprocessor of A and B does as many integer operations as FP32 ones,
+// and of C half as many.
 func world() map[string]*accelerator.Accelerator {
 	out := map[string]*accelerator.Accelerator{}
-	for name, compute := range map[string]string{"A": "1.0", "B": "1.0", "C": "2.0"} {
+	for name, compute := range map[string]string{"A": "8.0", "B": "8.0", "C": "9.0"} {
 		a := scaletest.Chip(name)
 		a.Compute = compute
 		out[name] = a
@@ -41,7 +43,7 @@ func prepare(t interface{ Fatal(...any) }, keyspace float64) estimate.Job {
 		t.Fatal(err)
 	}
 	chips := world()
-	j, err := newJob(&workload.HashWork{Algorithm: "MD5", Keyspace: keyspace}, estimate.EmbeddedCurves(), table, func(n string) (*accelerator.Accelerator, bool) {
+	j, err := newJob(&workload.HashWork{Algorithm: "MD5", Keyspace: keyspace}, estimate.EmbeddedCurves().Without(estimate.Hashing), table, func(n string) (*accelerator.Accelerator, bool) {
 		a, ok := chips[n]
 		return a, ok
 	})
@@ -58,26 +60,71 @@ func TestThePublishedChipKeepsItsRate(t *testing.T) {
 	}
 }
 
-// Twice the FP32 rate of a family does twice its median: of A and B within the capability, of all three within the
-// vendor.
-func TestAnUnpublishedChipIsScaledFromItsFamily(t *testing.T) {
+// Rates over integer rates are 1000, 3000 and 18000 of the same unit: the middle one is B's. Twice the FP32 rate at the same
+// integer operations for each does twice that; half the integer operations, half of it; a third of the power that the clock needs
+// takes its square root.
+func TestAnUnpublishedChipIsScaledFromAll(t *testing.T) {
 	for _, c := range []struct {
-		compute, by string
-		want        float64
-		like        estimate.Likeness
-	}{{"1.0", "compute", 4000, estimate.LikeFamily}, {"3.0", "vendor", 6000, estimate.LikeKind}} {
+		compute string
+		watts   float64
+		want    float64
+	}{{"8.0", 400, 6000}, {"9.0", 400, 3000}, {"8.9", 400, 3000}, {"8.9", 20 * 5. / 4, 1500}} {
 		a := scaletest.Twice("New")
-		a.Compute = c.compute
+		a.Compute, a.TDP = c.compute, unit.Some(unit.Watts(c.watts))
 		e := scaletest.Best(t, prepare(t, 1e9), scaletest.Group(a, 1, 1))
-		if !scaletest.Near(e.Speed.Value, c.want) || e.Speed.Basis != estimate.Predicted || e.Speed.Like != c.like || e.Notes[0].Args["By"] != c.by {
+		if !scaletest.Near(e.Speed.Value, c.want) || e.Speed.Basis != estimate.Predicted || e.Notes[0].Code != noteScaled || e.Notes[0].Args["Chips"] != 3 {
 			t.Errorf("%s: %+v %v", c.compute, e.Speed, e.Notes)
 		}
+	}
+}
+
+// bcrypt keeps 4 KiB a candidate: 228 KiB for 128 lanes hold 1.14 times what 100 KiB do for 64.
+func TestBounds(t *testing.T) {
+	a, b := scaletest.Chip("A"), scaletest.Chip("B")
+	a.Compute, b.Compute = "9.0", "7.5"
+	of := func(x *accelerator.Accelerator, name string) float64 {
+		v, refusal := throughput(x, boundOf(name))
+		if refusal != nil {
+			t.Fatal(refusal)
+		}
+		return v
+	}
+	if r := of(a, "bcrypt") / of(b, "bcrypt"); !scaletest.Near(r, 228./128/(64./64)) {
+		t.Errorf("bcrypt %v", r)
+	}
+	if r := of(a, "md5") / of(b, "md5"); !scaletest.Near(r, 0.5) {
+		t.Errorf("md5 %v", r)
+	}
+	if r := of(a, "scrypt@1") / of(b, "scrypt@1"); !scaletest.Near(r, math.Sqrt(0.5*228/128)) {
+		t.Errorf("scrypt %v", r)
+	}
+	// 6.1 rotates at half the rate: 0.8 at full and 0.2 at half rate take 1.2 times as long.
+	a.Compute = "6.1"
+	if r := of(b, "md5") / of(a, "md5"); !scaletest.Near(r, 1.2) {
+		t.Errorf("6.1: %v", r)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	for _, c := range []struct{ mode, iterations, want string }{
+		{"0", "", "md5"}, {"11600", "16384", "7zip"}, {"11600", "524288", "7zip@524288"}, {"11600", "", ""}, {"3200", "64", ""},
+	} {
+		if got, ok := Setting(c.mode, c.iterations); got != c.want || ok != (c.want != "") {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+	if Iterated("0") || !Iterated("11600") || Iterated("99999") {
+		t.Error("which modes have iterations")
+	}
+	if got, ok := Known("11600"); !ok || got != "7zip" {
+		t.Errorf("a mode alone is %q", got)
 	}
 }
 
 func TestRefusals(t *testing.T) {
 	group := func(change func(*accelerator.Accelerator)) estimate.Group {
 		a := scaletest.Twice("New")
+		a.Compute = "8.0"
 		change(a)
 		return scaletest.Group(a, 1, 1)
 	}
@@ -86,7 +133,7 @@ func TestRefusals(t *testing.T) {
 		group estimate.Group
 		want  estimate.Reason
 	}{
-		{"another vendor", group(func(a *accelerator.Accelerator) { a.Vendor = "Other" }), estimate.NoReference},
+		{"another architecture", group(func(a *accelerator.Accelerator) { a.Compute = "gfx942" }), estimate.NoReference},
 		{"rate unknown", group(func(a *accelerator.Accelerator) { a.Peak[accelerator.FP32] = unit.None[unit.FLOPS]() }), estimate.NoRate},
 		{"memory unknown", group(func(a *accelerator.Accelerator) { a.NominalGB = unit.None[float64]() }), estimate.NoMemoryFact},
 		{"memory", group(func(a *accelerator.Accelerator) { a.NominalGB = unit.Some(1.0) }), estimate.NoMemory},
@@ -151,39 +198,9 @@ func TestProperties(t *testing.T) {
 	})
 }
 
-// TestLeaveOneOut predicts every published rate from the others of its family, as a chip without one would be.
-func TestLeaveOneOut(t *testing.T) {
-	find := accelerator.Embedded().Get
-	table := embedded()
-	ratios := map[string][]float64{}
-	for algorithm, rates := range table.rates {
-		for i, r := range rates {
-			a, ok := find(r.Accelerator)
-			if !ok {
-				continue
-			}
-			peak, known := a.Peak[accelerator.FP32].Get()
-			others := families(algorithm, slices.Delete(slices.Clone(rates), i, i+1), find)
-			for _, k := range keys(a) {
-				if f := others[k.name]; f != nil && known {
-					ratios[k.by] = append(ratios[k.by], r.PerSecond/(f.perFLOP*float64(peak)))
-					break
-				}
-			}
-		}
-	}
-	for by, r := range ratios {
-		slices.Sort(r)
-		t.Logf("%s: n=%d measured/predicted 10th %.2f, median %.2f, 90th %.2f", by, len(r), r[len(r)/10], r[len(r)/2], r[len(r)*9/10])
-	}
-	if r := ratios["compute"]; len(r) < 100 || r[len(r)/10] < 0.75 || r[len(r)*9/10] > 1.3 {
-		t.Errorf("within a compute capability the scaled rates are worse than they were")
-	}
-}
-
 func BenchmarkBest(b *testing.B) {
 	a := scaletest.Twice("New")
-	a.Compute = "1.0"
+	a.Compute = "8.0"
 	scaletest.Bench(b, prepare(b, 1e12), scaletest.Group(a, 8, 1))
 }
 

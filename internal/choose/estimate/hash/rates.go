@@ -13,7 +13,8 @@ import (
 	"github.com/rackrate/rackrate/internal/base/problem"
 )
 
-// Rate is the published speed of one chip on one algorithm: the median of its runs.
+// Rate is the published speed of one chip on one algorithm: the median of its runs. An algorithm at the iteration count of
+// other releases has a name of its own, 7zip@524288.
 //
 // The chip is named as in the chip table, yet may be missing there: a rate of a card that nobody rents today is
 // true all the same, and is used the day the card is added. Laptop and mining cards, whose limits are their own, are
@@ -125,7 +126,10 @@ func (t *table) add(row []string) string {
 	}
 	if len(have) == 0 {
 		t.algorithms = append(t.algorithms, r.Algorithm)
-		t.names[fold(r.Algorithm)], t.names[r.Mode] = r.Algorithm, r.Algorithm
+		t.names[fold(r.Algorithm)] = r.Algorithm
+		if _, taken := t.names[r.Mode]; !taken { // a mode alone means the setting listed first, that of today's releases
+			t.names[r.Mode] = r.Algorithm
+		}
 	}
 	t.rates[r.Algorithm] = append(have, r)
 	return ""
