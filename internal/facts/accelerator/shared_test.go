@@ -30,6 +30,11 @@ var leftOut = map[string]string{
 	"T21":      "nothing but an architecture is known",
 }
 
+// beyond are the rows with rates that the reference table leaves out, and why we state them.
+var beyond = map[string]string{
+	"H100-SXM-96GB-HBM2e-500W": "its notes say that torchtitan divides by 989 TFLOPS, those of the die",
+}
+
 // TestAgainstReferenceTable holds every main figure against the reference table: where that one says nothing, neither do we.
 func TestAgainstReferenceTable(t *testing.T) {
 	rows := readTable(t, filepath.Join(sharedtest.Dir(t), "truth", "accelerators.csv"))
@@ -55,6 +60,9 @@ func TestAgainstReferenceTable(t *testing.T) {
 		for column, got := range figures(a) {
 			v, known := got.Get()
 			ref, err := strconv.ParseFloat(want[column], 64)
+			if known && err != nil && beyond[name] != "" {
+				continue
+			}
 			if known != (err == nil) || known && !near(v, ref) {
 				t.Errorf("%s: %s is %v (known %v), reference %q", name, column, v, known, want[column])
 			}
