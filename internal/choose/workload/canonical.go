@@ -91,6 +91,9 @@ func canonical(w *Workload, defaults bool) Object {
 
 // writesZero says whether a zero was the user's word or a default, rather than a key left out.
 func writesZero(f *Field, d *draft, filled bool) bool {
+	if f.Path == "traffic.profile" && d.traffic.Trace != nil {
+		return false
+	}
 	if filled || f.Default != "" {
 		return true
 	}

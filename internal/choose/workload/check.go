@@ -66,6 +66,9 @@ func (r *reader) checkModel() {
 	if r.kind == Serve {
 		in, out = "traffic.input_tokens", "traffic.output_tokens"
 		sum = r.draft.traffic.InputTokens + r.draft.traffic.OutputTokens
+		if t := r.draft.traffic.Trace; t != nil {
+			in, out, sum = "traffic.trace", "traffic.trace", t.longest()
+		}
 	}
 	// Training past the context is how a model's context is extended; inference past it cannot work.
 	if m.MaxContext > 0 && r.read(in, out) && sum > m.MaxContext {

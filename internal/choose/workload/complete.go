@@ -15,7 +15,7 @@ func (r *reader) has(path string) bool { return r.given[path] != nil }
 // complete reports what is missing, and what is said in two ways.
 func (r *reader) complete(root *yaml.Node) {
 	for i := range table {
-		if f := &table[i]; f.Required && f.of(r.kind) && !r.has(f.Path) {
+		if f := &table[i]; f.Required && f.of(r.kind) && !r.has(f.Path) && !r.has(f.Unless) {
 			r.missing(root, f)
 		}
 	}
@@ -105,6 +105,7 @@ func (r *reader) rivalGiven(path string) bool {
 // derive works out the figures that were said in another way than they are kept.
 func (r *reader) derive() {
 	d := r.draft
+	r.fitTrace()
 	if d.Kind == Simulate {
 		d.sim.MeasuredIsBound = r.good["seconds_per_step"]
 	}

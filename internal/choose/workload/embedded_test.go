@@ -90,7 +90,7 @@ func TestEveryKeyExampleIsKnown(t *testing.T) {
 	facts := EmbeddedFacts()
 	for _, k := range Kinds() {
 		for _, f := range FieldsOf(k) {
-			r := newReader("", nil, facts)
+			r := newReader("", oneFile, facts)
 			r.kind = k
 			r.draft = newDraft(k, "")
 			if !f.bind.read(r, &f, r.piece(&yaml.Node{}, f.example(k))) {

@@ -1,7 +1,10 @@
 package workload
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
 
@@ -108,10 +111,27 @@ func keysOf[V any](m map[string]V) []string {
 	return ks
 }
 
-// oneFile is an opener that finds the one config.json of the tests.
+// oneFile is an opener that finds the one config.json of the tests, and their one trace.
 func oneFile(path string) ([]byte, error) {
+	if strings.HasSuffix(path, "requests.csv.gz") {
+		return evenTrace(200), nil
+	}
 	if strings.HasSuffix(path, "my-model/config.json") {
 		return []byte(`{"hidden_size": 4096}`), nil
 	}
 	return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
+}
+
+// evenTrace is so many requests, two a second, with prompts of 100 and 300 tokens in turn and answers of 50, in gzip.
+func evenTrace(n int) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	fmt.Fprintln(z, "TIMESTAMP,ContextTokens,GeneratedTokens")
+	for i := range n {
+		fmt.Fprintf(z, "2023-11-16 18:%02d:%02d.%d00000,%d,50\r\n", i/120, i/2%60, i%2*5, 100+i%2*200)
+	}
+	if err := z.Close(); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
 }

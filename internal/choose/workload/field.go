@@ -26,8 +26,10 @@ type Field struct {
 	// something else for another kind.
 	Kinds    []Kind
 	Required bool
-	Type     string // bytes, hours, money, enum …: names what is wanted in messages
-	List     bool
+	// Unless is a key in whose presence a required one may be left out.
+	Unless string
+	Type   string // bytes, hours, money, enum …: names what is wanted in messages
+	List   bool
 	// Min and Max bound a number in the base unit of its type, inclusive. Money is bounded in its own currency.
 	Min, Max float64
 	// Enum lists the values allowed, where they are few.
@@ -211,6 +213,7 @@ var choices = []choice{
 	{kinds: training, ways: [][]string{{"global_batch"}, {"global_batch_tokens"}}},
 	{kinds: []Kind{Simulate}, required: true, ways: [][]string{
 		{"flops_per_step", "bytes_per_step"}, {"seconds_per_step", "on", "bound"}}},
+	{kinds: []Kind{Serve}, ways: [][]string{{"traffic.profile"}, {"traffic.trace"}}},
 	{ways: [][]string{{"people.hourly", "people.hours_per_week"}}},
 }
 

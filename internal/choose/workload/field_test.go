@@ -76,7 +76,7 @@ func TestExamplesOfEveryField(t *testing.T) {
 					}
 				}
 			}
-			if _, err := ParseWith("x.yaml", Example(k, "en"), flags, nil, fakeFacts()); err != nil {
+			if _, err := ParseWith("x.yaml", Example(k, "en"), flags, oneFile, fakeFacts()); err != nil {
 				t.Errorf("%s with %v: %v", k, flags, err)
 			}
 		}

@@ -3,6 +3,7 @@ package workload
 import (
 	"slices"
 	"sort"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 
@@ -101,11 +102,17 @@ func rivals(path string, k Kind) []string {
 	return out
 }
 
-// remove takes a key out of a document. Only keys at the top have rivals.
+// remove takes a key out of a document.
 func remove(root *yaml.Node, path string) {
+	group, key, inside := strings.Cut(path, ".")
 	for i := 0; i+1 < len(root.Content); i += 2 {
-		if root.Content[i].Value == path {
+		switch value := root.Content[i+1]; {
+		case root.Content[i].Value != group:
+		case !inside:
 			root.Content = slices.Delete(root.Content, i, i+2)
+			return
+		case value.Kind == yaml.MappingNode:
+			remove(value, key)
 			return
 		}
 	}

@@ -40,6 +40,9 @@ const (
 	codeSharesSum    = "workload.shares_sum"    // Key, Sum: shares of a measured time that do not sum to 1
 	codeProfileHours = "workload.profile_hours" // Key, Count: a traffic profile is not of 24 hours
 	codeProfilePeak  = "workload.profile_peak"  // Key: no hour of a traffic profile is above 0
+	codeTraceFile    = "workload.trace_file"    // Key, Path, Detail: a trace of requests cannot be read
+	codeTraceLine    = "workload.trace_line"    // Key, Path, Line: a line of a trace is not as wanted
+	codeTraceShort   = "workload.trace_short"   // Key, Path, Count, Limit: too few requests, or all at one time
 
 	// Values that contradict each other. Key is where the fault is shown, Other the key it clashes with.
 	codeMinAboveMax   = "workload.min_above_max"     // Key, Value, Other, OtherValue

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 )
 
@@ -81,7 +82,7 @@ func kindSchema(k Kind) Object {
 	for _, g := range groupScopes {
 		top.props = append(top.props, Member{g.group, g.schema()})
 		// A group with a required key cannot be left out itself.
-		if len(g.required) > 0 {
+		if len(g.required)+len(g.unless) > 0 {
 			top.required = append(top.required, g.group)
 		}
 	}
@@ -94,11 +95,18 @@ type scope struct {
 	group    string
 	props    Object
 	required []any
+	unless   map[string][]any // keys needed where another is left out
 }
 
 func (s *scope) add(key string, f *Field) {
 	s.props = append(s.props, Member{key, ref(f)})
-	if f.Required {
+	switch {
+	case f.Required && f.Unless != "":
+		if s.unless == nil {
+			s.unless = map[string][]any{}
+		}
+		s.unless[f.Unless] = append(s.unless[f.Unless], key)
+	case f.Required:
 		s.required = append(s.required, key)
 	}
 }
@@ -112,6 +120,12 @@ func (s *scope) schema() Object {
 		o = append(o, Member{"required", s.required})
 	}
 	var rules []any
+	for _, other := range slices.Sorted(maps.Keys(s.unless)) {
+		rules = append(rules, Object{{"anyOf", []any{
+			Object{{"required", []any{other[len(parentPrefix(other)):]}}},
+			Object{{"required", s.unless[other]}},
+		}}})
+	}
 	for _, c := range choices {
 		if c.of(s.kind) && parent(c.ways[0][0]) == s.group {
 			rules = append(rules, s.choice(c))

@@ -122,6 +122,9 @@ type Traffic struct {
 	OutputTokens      int
 	// Profile is the share of the peak in each of the 24 hours; empty is flat.
 	Profile []float64
+	// Trace is the pattern of arrivals and sizes, whose peak and means stand above; nil is requests of one size that come
+	// independently of one another.
+	Trace *Trace
 }
 
 // SLO is the latency a service promises; 0 is no promise.
