@@ -134,7 +134,8 @@ func (m *Model) WeightBytesTouched(f FormatInfo, tokens float64) unit.Bytes {
 		routed *= m.TouchedExperts(tokens) / float64(m.MoE.Experts)
 	}
 	bits := m.layerBits(f)*float64(p.Attention+p.MLP) + routed + sideBits(f)*float64(p.Router+p.Norm) + headBits(f)*m.HeadParams()
-	if m.Class == Vision || m.Class == Generator {
+	switch m.Class {
+	case Vision, Speech, Recommender, Graph, Generator:
 		bits += m.layerBits(f) * float64(p.Other)
 	}
 	return unit.Bytes(math.Ceil(bits / 8))

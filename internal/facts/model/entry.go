@@ -123,7 +123,7 @@ func readStated(name string, n node, outer *reader) *Model {
 	m.Params.Total, m.Params.Active = m.Params.Other, m.Params.Other
 	m.PerSample = r.giga("gflop")
 	switch m.Class {
-	case Vision:
+	case Vision, Speech, Recommender, Graph:
 	case Generator:
 		decode, ok := r.giga("vae_gflop").Get()
 		if !ok {

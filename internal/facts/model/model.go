@@ -21,6 +21,9 @@ const (
 	EncoderDecoder Class = "encoder-decoder"
 	Vision         Class = "vision"    // ViT and CNN classifiers
 	Generator      Class = "diffusion" // UNet and DiT image or video generators
+	Speech         Class = "speech"    // recognisers that are no language model
+	Recommender    Class = "recommender"
+	Graph          Class = "graph" // networks over a sampled neighbourhood
 )
 
 // Model is one architecture with everything the estimates need, counted when it is loaded.
@@ -53,7 +56,8 @@ type Model struct {
 	MTP int64
 
 	// PerSample is the arithmetic of one forward pass over one sample for networks that are not token models
-	// (one image for Vision, one denoising step of one reference image for Diffusion).
+	// (one image for Vision, one utterance for Speech, one user and item for Recommender, one node for Graph, one denoising
+	// step of one reference image for Diffusion).
 	PerSample unit.Maybe[unit.FLOP]
 	// Diffusion describes an image or video generator; nil otherwise.
 	Diffusion *Diffusion
