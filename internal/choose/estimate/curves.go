@@ -45,39 +45,63 @@ type LinkCurve struct {
 	Source string  `yaml:"source"`
 }
 
-// TrainCurve is what training reaches.
-type TrainCurve struct {
-	KernelShare    float64 `yaml:"kernel_share"`
-	AttentionShare float64 `yaml:"attention_share"`
-	Overlap        struct {
-		Tensor   float64 `yaml:"tensor"`
-		Data     float64 `yaml:"data"`
-		Pipeline float64 `yaml:"pipeline"`
-		Expert   float64 `yaml:"expert"`
-		Context  float64 `yaml:"context"`
-	} `yaml:"overlap"`
-	Dequantise float64 `yaml:"dequantise"`
-	Source     string  `yaml:"source"`
-}
-
 // ServeCurve is what an inference engine reaches.
 type ServeCurve struct {
-	MemoryFraction float64 `yaml:"memory_fraction"`
-	StepUS         float64 `yaml:"step_us"`
-	KernelShare    float64 `yaml:"kernel_share"`
-	TargetLoad     float64 `yaml:"target_load"`
-	TailTPOT       float64 `yaml:"tail_tpot"`
-	TailTTFT       float64 `yaml:"tail_ttft"`
-	Source         string  `yaml:"source"`
+	Engines    Engines `yaml:"engines"`
+	TargetLoad float64 `yaml:"target_load"`
+	TailTPOT   float64 `yaml:"tail_tpot"`
+	TailTTFT   float64 `yaml:"tail_ttft"`
+	// Alike is how alike neighbouring tokens route: n tokens touch as many experts as n to the power 1 - Alike that choose at random.
+	Alike float64 `yaml:"alike"`
+	// Crowded is how much more than its even share the fullest rank of expert parallelism is given.
+	Crowded float64 `yaml:"crowded"`
+	// Sustain is how far chips are from a cool burst under load, as Arithmetic.Sustain.
+	Sustain float64 `yaml:"sustain"`
+	Source  string  `yaml:"source"`
 }
 
-// MemoryCurve is what a process takes beside its tensors.
-type MemoryCurve struct {
-	RuntimeGiB float64 `yaml:"runtime_gib"`
-	CommGiB    float64 `yaml:"comm_gib"`
-	Slack      float64 `yaml:"slack"`
-	Reserved   float64 `yaml:"reserved"`
-	Source     string  `yaml:"source"`
+// Engines is the families of inference engines.
+type Engines struct {
+	TensorRTLLM EngineCurve `yaml:"tensorrt-llm"`
+	VLLM        EngineCurve `yaml:"vllm"`
+	SGLang      EngineCurve `yaml:"sglang"`
+	LlamaCPP    EngineCurve `yaml:"llama.cpp"`
+	Neuron      EngineCurve `yaml:"neuron"`
+}
+
+// Of is the family of a framework's canonical name; what is not one of them behaves as vLLM, the most common.
+func (e *Engines) Of(framework string) (string, *EngineCurve) {
+	switch framework {
+	case "tensorrt-llm", "triton-inference-server":
+		return "tensorrt-llm", &e.TensorRTLLM
+	case "sglang":
+		return framework, &e.SGLang
+	case "llama.cpp":
+		return framework, &e.LlamaCPP
+	case "neuron":
+		return framework, &e.Neuron
+	}
+	return "vllm", &e.VLLM
+}
+
+// EngineCurve is what a family of inference engines adds to its kernels, and how it goes about its work.
+type EngineCurve struct {
+	StepUS     float64 `yaml:"step_us"`     // of a step: scheduling, preparing inputs, sampling, what of it does not hide behind the chip
+	SequenceUS float64 `yaml:"sequence_us"` // of a step, for each sequence that gets a token
+	LayerUS    float64 `yaml:"layer_us"`    // of a layer's small kernels: norms, rotary, quantising, routing
+	// KernelShare is the time of the kernels as measured alone over their time in the engine.
+	KernelShare float64 `yaml:"kernel_share"`
+	FrontMS     float64 `yaml:"front_ms"`       // from a client's sending to the engine's queue and back
+	TokenUS     float64 `yaml:"front_token_us"` // more of it for each token of a prompt
+	// ChunkTokens is the most new tokens of a step, and MaxSequences the most sequences; 0 is no limit.
+	ChunkTokens  int `yaml:"chunk_tokens"`
+	MaxSequences int `yaml:"max_sequences"`
+	// PromptsFirst engines let decoding stand still while they work on prompts.
+	PromptsFirst bool    `yaml:"prompts_first"`
+	Reserve      float64 `yaml:"reserve"` // share of the answers to come that must find room before a request is taken in
+	// MemoryFraction is the part of the chip's memory that the engine fills, runtime included.
+	MemoryFraction float64 `yaml:"memory_fraction"`
+	Source         string  `yaml:"source"`
 }
 
 // RunCurve is what a run takes beside its steps: saving, restarting, power.

@@ -152,7 +152,7 @@ func checkEstimate(t interface{ Errorf(string, ...any) }, w *workload.Workload, 
 		return
 	}
 	v := e.Serving
-	if v.Concurrency < 1 || v.Replicas < 1 || l.TP*l.PP != v.AcceleratorsPerReplica || !finite(float64(v.TTFT), float64(v.TPOT), float64(v.E2E), v.RequestsPerSecond) || v.E2E < v.TTFT || v.TTFT <= 0 {
+	if v.Concurrency < 1 || v.Replicas < 1 || l.TP*l.PP*l.DP != v.AcceleratorsPerReplica || !finite(float64(v.TTFT), float64(v.TPOT), float64(v.E2E), v.RequestsPerSecond) || v.E2E < v.TTFT || v.TTFT <= 0 {
 		t.Errorf("%+v", v)
 	}
 	if w.Kind == workload.BatchInfer && v.Replicas*v.AcceleratorsPerReplica > g.Accelerators() {
@@ -327,7 +327,7 @@ func TestDecodingNeverBeatsTheWeights(t *testing.T) {
 			r.Fatal(err)
 		}
 		bw, _ := g.Chip.Bandwidth.Get()
-		least := float64(w.Model.WeightBytesTouched(f, 1)) / (float64(bw) * g.Share * float64(e.Layout.TP))
+		least := float64(w.Model.WeightBytesTouched(f, 1)) / (float64(bw) * g.Share * float64(e.Layout.TP*e.Layout.DP))
 		if mean := e.Serving.TPOT.Seconds() / c.Serve.TailTPOT; mean < least {
 			r.Errorf("%g s a token, reading its weights takes %g", mean, least)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/estimate"
+	"github.com/rackrate/rackrate/internal/choose/estimate/serve/sim"
 	"github.com/rackrate/rackrate/internal/choose/workload"
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
@@ -50,12 +51,18 @@ func groupOf(t testing.TB, chip string, per, nodes int) estimate.Group {
 // fitted is a replica of t x p accelerators over so many machines of the group.
 func fitted(t testing.TB, j *job, g estimate.Group, tp, pp, span int) *replica {
 	t.Helper()
-	r, bad := j.base(g)
+	return laid(t, j, g, Spread{TP: tp, PP: pp}, span)
+}
+
+func laid(t testing.TB, j *job, g estimate.Group, s Spread, span int) *replica {
+	t.Helper()
+	b, bad := j.base(g)
 	if bad != nil {
 		t.Fatalf("%+v", bad)
 	}
-	r.t, r.p, r.span = tp, pp, span
-	if bad := j.fit(g, &r); bad != nil {
+	r := b.replica
+	r.Spread, r.span = s, span
+	if bad := j.fit(b, &r); bad != nil {
 		t.Fatalf("%+v", bad)
 	}
 	return &r
@@ -88,81 +95,184 @@ func TestCacheOfARank(t *testing.T) {
 		{"deepseek-v2-lite", "bf16", 8, tokens * 27 * 576 * 2},
 	} {
 		j := jobOf(t, batchOf(t, tt.model, tt.format, 1000, 24))
-		near(t, tt.model, fitted(t, j, groupOf(t, h100, 8, 1), tt.tp, 1, 1).kvRank, tt.want, exactly)
+		near(t, tt.model, fitted(t, j, groupOf(t, h100, 8, 1), tt.tp, 1, 1).sequence, tt.want, exactly)
 	}
 	// Gemma-2-9B: 42 layers of 8 heads of 256; half of them keep 4096 of 8000 tokens.
 	j := jobOf(t, batchOf(t, "gemma-2-9b", "bf16", 7000, 1000))
-	near(t, "windows", fitted(t, j, groupOf(t, h100, 8, 1), 1, 1, 1).kvRank, 2*8*256*2*21*(8000+4096), exactly)
+	near(t, "windows", fitted(t, j, groupOf(t, h100, 8, 1), 1, 1, 1).sequence, 2*8*256*2*21*(8000+4096), exactly)
 	// A stage of a pipeline of three has 27 of 80 layers.
 	j = jobOf(t, batchOf(t, "llama-2-70b", "bf16", 1000, 24))
-	near(t, "pipeline", fitted(t, j, groupOf(t, h100, 8, 3), 8, 3, 3).kvRank, tokens*40*1024*27/80, exactly)
+	near(t, "pipeline", fitted(t, j, groupOf(t, h100, 8, 3), 8, 3, 3).sequence, tokens*40*1024*27/80, exactly)
 }
 
 func TestWorkByHand(t *testing.T) {
 	j := jobOf(t, batchOf(t, "llama-2-7b", "fp16", 1000, 200))
 	body, head := 6738415616-2*32000*4096-65*4096.0, 32000*4096.0
-	near(t, "a token's multiplies", j.decode.matmul, 2*(body+head), exactly)
-	near(t, "its attention at 1100 tokens", j.decode.core, 4*32*4096*1100, exactly)
-	near(t, "a prompt's multiplies, one row of the head", j.prefill.matmul, 2*(1000*body+head), exactly)
-	near(t, "its attention: half of the square", j.prefill.core, 4*32*4096*1000*1001/2.0, 1e-6)
-	near(t, "read by a step: all but the look-up", j.dense, 2*(6738415616-32000*4096), exactly)
+	near(t, "a token at 1100 tokens", j.decode, 2*(body+head)+4*32*4096*1100, exactly)
+	near(t, "a prompt, one row of the head, half of the square", j.prefill, 2*(1000*body+head)+4*32*4096*1000*1001/2.0, 1e-6)
 	// 16 x hidden and widest of 2 x 11008 and 4 x 4096; logits of 256 sequences at 32 bit.
-	near(t, "workspace", j.workspace, 2*1000*(4*4096+2*11008)+256*4*32000, exactly)
-
+	near(t, "workspace", workspace(j.m, j.engine, 1000), 2*1000*(4*4096+2*11008)+256*4*32000, exactly)
 	// DeepSeek-V3 decodes against latents: 61 layers x 128 heads x 2 (2 x 512 + 64) a token of context.
 	v3 := jobOf(t, batchOf(t, "deepseek-v3", "fp8", 1000, 200))
-	near(t, "absorbed latents", v3.decode.core, 61*128*2*(2*512+64)*1100, exactly)
+	near(t, "absorbed latents", v3.decode-2*v3.m.MatmulParams(), 61*128*2*(2*512+64)*1100, exactly)
 	// It widens the keys and values of the prompt beyond the chunk: 128 heads of 192 + 128.
-	long := jobOf(t, batchOf(t, "deepseek-v3", "fp8", 32768, 200))
-	near(t, "widened past", long.workspace-jobOf(t, batchOf(t, "deepseek-v3", "fp8", 8192, 200)).workspace, 2*128*320*(32768-8192), exactly)
+	near(t, "widened past", workspace(v3.m, v3.engine, 32768)-workspace(v3.m, v3.engine, 8192), 2*128*320*(32768-8192), exactly)
+}
 
-	m := jobOf(t, batchOf(t, "mixtral-8x7b", "bf16", 1000, 200))
-	near(t, "one token reads two experts of eight", m.touched(1), m.dense+m.routed/4, exactly)
-	near(t, "two tokens read 8 (1 - (3/4)²)", m.touched(2), m.dense+m.routed*7/16, exactly)
+// ideal is kernels that reach every peak and cost nothing else, and curves whose engines add nothing.
+func ideal(t testing.TB, g estimate.Group) (*estimate.Curves, *estimate.Kernels) {
+	t.Helper()
+	m := estimate.MultiplyCurve{Compute: 1, Bandwidth: 1, Overlap: 1}
+	d, p := estimate.DecodeCurve{Compute: 1, Bandwidth: 1, Overlap: 1}, estimate.PrefillCurve{Compute: 1, Bandwidth: 1, Overlap: 1}
+	link := estimate.CollectiveCurve{Share: 1, Fitted: estimate.Fitted{N: 1}}
+	all := estimate.CollectiveTable{}
+	for _, kind := range []string{"all_reduce", "all_gather", "all_to_all", "engine_all_reduce"} {
+		all[kind] = map[string]estimate.CollectiveCurve{"default": link}
+	}
+	table := estimate.KernelTable{Inside: map[string]estimate.CollectiveTable{string(g.Topology): all}}
+	table.Multiply = map[string]map[string]estimate.MultiplyCurve{}
+	for _, kind := range []string{estimate.MultiplyBF16, estimate.MultiplyFP8, estimate.MultiplyFP8Block, estimate.MultiplyNVFP4} {
+		table.Multiply[kind] = map[string]estimate.MultiplyCurve{"default": m}
+	}
+	table.Decode = map[string]map[string]estimate.DecodeCurve{"bf16": {"default": d}, "fp8": {"default": d}}
+	table.Prefill = map[string]map[string]estimate.PrefillCurve{"bf16": {"default": p}, "fp8": {"default": p}}
+	c := *estimate.EmbeddedCurves()
+	e := &c.Serve.Engines.VLLM
+	e.StepUS, e.SequenceUS, e.LayerUS, e.KernelShare = 0, 0, 0, 1
+	c.Serve.Alike, c.Serve.Crowded, c.Serve.Sustain = 0, 0, 0
+	k, bad := table.For(&c, g)
+	if bad != nil {
+		t.Fatalf("%+v", bad)
+	}
+	return &c, k
+}
+
+func idealStep(t testing.TB, name, format string, g estimate.Group, s Spread) *Step {
+	t.Helper()
+	j := jobOf(t, batchOf(t, name, format, 1000, 200))
+	c, k := ideal(t, g)
+	setup := j.setup
+	setup.Spread = s
+	p, bad := newStep(c, k, &setup, g)
+	if bad != nil {
+		t.Fatalf("%+v", bad)
+	}
+	return p
 }
 
 func TestStepByHand(t *testing.T) {
-	j := jobOf(t, batchOf(t, "llama-2-7b", "fp16", 1000, 200))
-	r := fitted(t, j, groupOf(t, "A100-SXM-80GB", 8, 1), 1, 1, 1)
-	r.rate, r.coreRate, r.bandwidth, r.launch = 1e14, 1e14, 1e12, 0.001
-	s := j.step(r, 10)
-	near(t, "bytes", s.memory, (j.dense+10*1100*524288)/1e12, exactly) // 2 x 32 x 4096 x 2 bytes a token
-	near(t, "FLOP", s.compute, 10*j.decode.total()/1e14, exactly)
-	near(t, "total", s.total(), s.memory+0.001, exactly)
+	g := groupOf(t, "A100-SXM-80GB", 8, 1)
+	peak, bandwidth := 312e12, float64(g.Chip.Bandwidth.Or(0))
+	p := idealStep(t, "llama-2-7b", "fp16", g, Spread{})
+	body, head := 6738415616-2*32000*4096-65*4096.0, 32000*4096.0
+	// A token reads every weight but the look-up, activations aside, and 2 x 32 x 4096 x 2 bytes a token of context.
+	one := p.parts(work{decode: 1, cached: 1100})
+	near(t, "one token", one.total(), (2*(body+head)+1100*524288)/bandwidth, 2e-3)
+	if one.compute != 0 || one.launch != 0 || one.link != 0 {
+		t.Errorf("%+v", one)
+	}
+	// A long prompt is bound by arithmetic: 2 FLOPs a weight, and half of the square in attention.
+	long := p.parts(work{prefill: 4096, attended: 4096 * 4097 / 2, prompts: 1})
+	near(t, "a prompt", long.compute, (2*4096*body+4*32*4096*4096*4097/2)/peak, 1e-2)
+	// 64 all-reduces of 10 x 4096 x 2 bytes: 2 x 3/4 of them each.
+	link := float64(g.Chip.LinkBidir.Or(0)) / 2
+	near(t, "all-reduces", idealStep(t, "llama-2-7b", "fp16", g, Spread{TP: 4}).parts(work{decode: 10, cached: 11000}).link, 64*1.5*10*4096*2/link, exactly)
+}
 
-	r = fitted(t, j, groupOf(t, "A100-SXM-80GB", 8, 1), 4, 1, 1)
-	r.link = estimate.Link{BytesPerSec: 1e11, HopSeconds: 1e-6}
-	// 64 all-reduces of 10 x 4096 x 2 bytes: 2 x 3/4 of them each, and two hops.
-	near(t, "all-reduces", j.step(r, 10).link, 64*(1.5*10*4096*2/1e11+2e-6), exactly)
+func TestTouchedExperts(t *testing.T) {
+	g := groupOf(t, "H200-SXM-141GB", 8, 1)
+	p := idealStep(t, "mixtral-8x7b", "bf16", g, Spread{TP: 8})
+	experts, rows := p.shape.touched(1, 0, 0)
+	near(t, "one token reads two experts of eight", experts, 2, exactly)
+	near(t, "in two rows", rows, 2, exactly)
+	experts, _ = p.shape.touched(2, 0, 0)
+	near(t, "two tokens read 8 (1 - (3/4)²)", experts, 8*7/16.0, exactly)
+	// Whole experts on eight ranks: one each, which 64 tokens surely use and in 16 rows.
+	p = idealStep(t, "mixtral-8x7b", "bf16", g, Spread{TP: 8, EP: 8})
+	experts, rows = p.shape.touched(64, 0, 0)
+	near(t, "a rank's expert", experts, 1, 1e-6)
+	near(t, "its rows", rows, 16, exactly)
+	if e, r := p.shape.touched(64, 0, 0.5); e > 1 || r <= rows {
+		t.Errorf("the fullest rank has %g rows of %g experts", r, e)
+	}
+	// Cut in slices or whole, a rank reads as much once all experts are in use.
+	cut, whole := idealStep(t, "mixtral-8x7b", "bf16", g, Spread{TP: 8}), p
+	near(t, "slices", cut.onShared(512).total(), whole.onShared(512).total(), 0.05)
+}
+
+// The grid holds the function at its points and lies near it between them.
+func TestGrid(t *testing.T) {
+	p := idealStep(t, "deepseek-v3", "fp8", groupOf(t, "H200-SXM-141GB", 8, 1), Spread{TP: 1, DP: 8, EP: 8})
+	for i := range p.rank {
+		near(t, "point", p.rank.at(gridPoint(i)), p.rank[i], exactly)
+	}
+	for _, n := range []float64{1, 1.1, 3.3, 17, 63.9, 1000, 8191, 30000, 1 << 18} {
+		near(t, "rank", p.rank.at(n), p.onRank(n).total(), 0.01)
+		near(t, "shared", p.shared.at(n), p.onShared(n).total(), 0.01)
+	}
+	if p.rank.at(0.5) != p.rank[0] || p.rank.at(1<<19) <= p.rank.at(1<<18) {
+		t.Error("past the ends")
+	}
+}
+
+// Seconds is the sum of its parts.
+func TestSecondsArePartsSum(t *testing.T) {
+	g := groupOf(t, "H200-SXM-141GB", 8, 2)
+	for _, s := range []Spread{{TP: 8}, {TP: 1, DP: 8, EP: 8}, {TP: 8, PP: 2, EP: 8}} {
+		setup := jobOf(t, batchOf(t, "deepseek-v3", "fp8", 1000, 200)).setup
+		setup.Spread = s
+		p, bad := NewStep(estimate.EmbeddedCurves(), &setup, g)
+		if bad != nil {
+			t.Fatalf("%+v", bad)
+		}
+		for _, x := range []sim.Step{{Decode: 1, Cached: 100}, {Decode: 64, Cached: 64 * 3000}, {Prefill: 5000, Attended: 5000 * 2500, Prompts: 3}, {Decode: 32, Cached: 32000, Prefill: 2048, Attended: 2048 * 1024, Prompts: 2}} {
+			w := work{float64(x.Decode), x.Cached, x.Prefill, x.Attended, float64(x.Prompts)}
+			near(t, "seconds", p.Seconds(x), p.parts(w).total(), 0.01)
+		}
+	}
 }
 
 // A pipeline's stages each read their weights once for every group that passes: a token of one sequence takes as long as reading
 // all weights over the ranks of one stage, and a step of n sequences no less.
 func TestAPipelineAddsRoomNotSpeed(t *testing.T) {
-	j := jobOf(t, batchOf(t, "llama-2-70b", "fp16", 1000, 200))
 	g := groupOf(t, "A100-SXM-80GB", 8, 2)
-	one, two := fitted(t, j, g, 8, 1, 1), fitted(t, j, g, 8, 2, 2)
-	a, b := j.step(one, 1), j.step(two, 1)
-	near(t, "one sequence", b.memory, a.memory, exactly)
-	near(t, "eight take as long as four in each group", j.step(two, 8).memory, j.step(one, 4).memory, exactly)
-	if b.network <= 0 || a.network != 0 || b.launch <= a.launch {
-		t.Errorf("the hand-over costs nothing: %+v against %+v", b, a)
+	one, two := idealStep(t, "llama-2-70b", "fp16", g, Spread{TP: 8}), idealStep(t, "llama-2-70b", "fp16", g, Spread{TP: 8, PP: 2})
+	step := func(p *Step, n float64) timing { return p.parts(work{decode: n, cached: 1100 * n}) }
+	near(t, "one sequence", step(two, 1).memory, step(one, 1).memory, exactly)
+	near(t, "eight take as long as four in each group", step(two, 8).memory, step(one, 4).memory, exactly)
+	if b := step(two, 1); b.network <= 0 || step(one, 1).network != 0 {
+		t.Errorf("the hand-over costs nothing: %+v", b)
 	}
-	// Both stages prefill at once.
-	near(t, "prompts", j.prompts(two, 1).compute, j.prompts(one, 1).compute/2, exactly)
-	near(t, "a prompt", j.prompt(two).compute, j.prompt(one).compute, exactly)
-	near(t, "half the layers and one end", two.weights, ((j.weights-j.edges)/2+j.edge)/8, exactly)
+	l := lengths{1000, 200}
+	near(t, "a prompt", two.prompt(l).compute, one.prompt(l).compute, exactly)
+	j := jobOf(t, batchOf(t, "llama-2-70b", "fp16", 1000, 200))
+	edge, edges := 32000*8192*2.0, 2*32000*8192*2.0
+	all := float64(j.m.WeightBytes(j.setup.Format))
+	near(t, "half the layers and one end", fitted(t, j, g, 8, 2, 2).weights, ((all-edges)/2+edge)/8, exactly)
+}
+
+func TestWeightsOfARank(t *testing.T) {
+	j := jobOf(t, batchOf(t, "deepseek-v3", "fp8", 1000, 200))
+	all, routed := float64(j.m.WeightBytes(j.setup.Format)), float64(j.m.Params.Routed)
+	for s, want := range map[Spread]float64{{TP: 8}: all / 8, {TP: 8, EP: 8}: all / 8, {TP: 1, DP: 8, EP: 8}: all - routed + routed/8} {
+		setup := j.setup
+		near(t, "weights", setup.rankWeights(s.whole()), want, exactly)
+	}
 }
 
 func TestSteadyState(t *testing.T) {
 	j := jobOf(t, batchOf(t, "llama-2-7b", "fp16", 1000, 101))
 	r := fitted(t, j, groupOf(t, "A100-SXM-80GB", 1, 1), 1, 1, 1)
-	l := j.at(r, 16)
-	s, p := l.step.total(), l.prompt.total()
-	near(t, "sixteen requests take 100 steps and 16 prompts", 16/l.rate, 100*s+16*p, exactly)
-	near(t, "a token waits for the prompts of the others", l.tpot, s+15*p/100, exactly)
+	l := r.step.at(lengths{1000, 101}, 16)
+	near(t, "sixteen requests take a cycle", 16/l.rate, l.cycle.total(), exactly)
+	// Eight prompts share a chunk, so two of a hundred steps work on prompts, too.
+	step := r.step.parts(lengths{1000, 101}.decoding(16)).total()
+	with := r.step.parts(work{decode: 16, cached: 16 * 1050.5, prefill: 8000, attended: 8 * 1000 * 1001 / 2, prompts: 8}).total()
+	near(t, "a cycle", l.cycle.total(), 98*step+2*with, exactly)
+	near(t, "a token waits for the prompts of the others", l.tpot, step+15.0/16*2*(with-step)/100, exactly)
 	near(t, "end to end", l.e2e, l.ttft+100*l.tpot, exactly)
-	near(t, "MFU", j.report(r, l, 1).MFU, (j.prefill.total()+100*j.decode.total())*l.rate/r.Peak, exactly)
+	got := j.at(r, 16)
+	near(t, "MFU", j.report(r, got, 1).MFU, (j.prefill+100*j.decode)*got.rate/r.peak, exactly)
 }
 
 // TPOT is over the tokens after the first; an answer of one token has none and breaks no promise of it (cases.md 13).

@@ -1,28 +1,18 @@
 package serve
 
 import (
-	"math"
-
-	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/estimate"
 )
 
-// replica is one engine on t x p accelerators of a group.
+// replica is one engine on accelerators of a group.
 type replica struct {
-	t, p           int
-	span           int     // machines
-	stage          float64 // layers of the fullest pipeline stage over all layers
-	weights        float64 // bytes of weights a rank holds at most
-	free           float64 // bytes of key/value budget a rank
-	kvRank         float64 // bytes a rank holds of one full-length sequence
-	kvRead         float64 // bytes the t ranks of a stage read of one sequence of mean length, over all stages
-	rate           float64 // FLOPS of the t ranks of a stage in large multiplies
-	coreRate       float64 // and in attention
-	bandwidth      float64 // bytes/s of the t ranks of a stage
-	link           estimate.Link
-	hand           estimate.Link // between stages
-	launch         float64       // fixed seconds of a step
-	estimate.Reach               // of one accelerator
+	Setup
+	holding
+	step *Step
+	span int     // machines
+	peak float64 // FLOPS of one accelerator, dense
+	// What measurements make of the predictions.
+	tpot, ttft, offline estimate.Correction
 }
 
 // Best sizes the replica that serves the most per accelerator (for a service: needs the fewest machines). A replica
@@ -35,7 +25,7 @@ func (j *job) Best(g estimate.Group) (best estimate.Estimate, refusal *estimate.
 	refusal = &estimate.Refusal{Reason: estimate.NoLayout}
 	found := false
 	for span := 1; span <= min(g.Nodes, maxSpan); span++ {
-		e, bad, n := j.widest(g, base, span)
+		e, bad, n := j.widest(base, span)
 		looked += n
 		switch {
 		case bad == nil && (!found || j.better(e, best, g)):
@@ -54,58 +44,103 @@ func (j *job) Best(g estimate.Group) (best estimate.Estimate, refusal *estimate.
 // maxSpan is the most machines one replica spans: more are slower than any service wants.
 const maxSpan = 8
 
-// base is what every replica on the group has in common.
-func (j *job) base(g estimate.Group) (replica, *estimate.Refusal) {
-	p, peak, ok := g.Chip.Best(j.format.Compute...)
-	if !ok {
-		return replica{}, &estimate.Refusal{Reason: estimate.NoPrecision}
-	}
-	r, refusal := j.c.Reach(g, p, peak)
-	kernels := j.c.Serve.KernelShare
-	return replica{Reach: r, rate: r.Multiply * kernels, coreRate: r.Attention, bandwidth: r.Bandwidth * kernels}, refusal
+// base is what every replica on a group has in common.
+type base struct {
+	replica
+	group   estimate.Group
+	kernels *estimate.Kernels
 }
 
-// stages is how many pipeline stages a replica of width t has over so many machines; 0 where they cannot be laid. Unasked
-// a replica is a pipeline of machines; a pin may cut one machine, too.
-func (j *job) stages(g estimate.Group, t, span int) int {
+func (j *job) base(g estimate.Group) (*base, *estimate.Refusal) {
+	p, peak, ok := g.Chip.Best(j.setup.Format.Compute...)
+	if !ok {
+		return nil, &estimate.Refusal{Reason: estimate.NoPrecision}
+	}
+	reach, bad := j.c.Reach(g, p, peak)
+	if bad != nil {
+		return nil, bad
+	}
+	b := &base{group: g, replica: replica{Setup: j.setup, peak: reach.Peak}}
+	if b.kernels, bad = estimate.EmbeddedKernels().For(j.c, g); bad != nil {
+		return nil, bad
+	}
+	b.tpot = j.c.Correct(estimate.TPOT, j.setup.Tags(j.c, g, Aggregated))
+	b.ttft = j.c.Correct(estimate.TTFT, j.setup.Tags(j.c, g, Aggregated))
+	b.offline = j.c.Correct(estimate.Offline, j.setup.Tags(j.c, g, Saturated))
+	return b, nil
+}
+
+// The modes of tags: how measurements of serving split.
+const (
+	Aggregated    = "aggregated"    // prompts and answers on the same accelerators
+	Disaggregated = "disaggregated" // prompts on others
+	Saturated     = "saturated"     // offline, as many at once as the engine takes
+)
+
+// stages is how many pipeline stages a replica of so many accelerators a stage has over so many machines; 0 where they cannot
+// be laid. Unasked a replica is a pipeline of machines; a pin may cut one machine, too.
+func (j *job) stages(g estimate.Group, stage, span int) int {
 	p := span
 	if pin := j.w.Layout.PP; pin != 0 {
 		p = pin
 	}
-	whole := t*p == span*g.PerNode
-	inside := span == 1 && t*p <= g.PerNode && g.PerNode%(t*p) == 0
+	whole := stage*p == span*g.PerNode
+	inside := span == 1 && stage*p <= g.PerNode && g.PerNode%(stage*p) == 0
 	if p > j.m.Layers || !whole && !inside {
 		return 0
 	}
 	return p
 }
 
-// widest tries each tensor-parallel width of a replica that spans so many machines.
-func (j *job) widest(g estimate.Group, base replica, span int) (best estimate.Estimate, refusal *estimate.Refusal, looked int) {
+// spreads lists the ways to lay a stage of the job over a machine: tensor parallel of every width, and for experts those of
+// attention data parallelism over the rest of the machine and of whole experts on ranks.
+func (j *job) spreads(g estimate.Group, span int) []Spread {
 	pin := j.w.Layout
-	found := false
+	var out []Spread
 	for t := 1; t <= g.PerNode; t++ {
-		if g.PerNode%t != 0 || j.m.Heads%t != 0 || pin.TP != 0 && pin.TP != t {
+		if g.PerNode%t != 0 || pin.TP != 0 && pin.TP != t {
 			continue
 		}
-		// Experts spread over the ranks of a replica hold and read as much as experts cut in slices.
-		if pin.EP > 1 && (j.m.MoE == nil || pin.EP != t) {
-			continue
+		for _, d := range j.apart(g.PerNode / t) {
+			for _, ep := range [...]int{1, t * d} {
+				s := Spread{TP: t, DP: d, EP: ep, PP: j.stages(g, t*d, span)}
+				again := ep == 1 && t*d == 1 && len(out) > 0 && out[len(out)-1] == s
+				if s.PP == 0 || again || pin.EP > 1 && pin.EP != ep || !s.valid(j.m) {
+					continue
+				}
+				out = append(out, s)
+				if t*d == 1 {
+					break
+				}
+			}
 		}
-		p := j.stages(g, t, span)
-		if p == 0 {
-			continue
-		}
+	}
+	return out
+}
+
+// apart is the widths of attention data parallelism worth a look: none, and as wide as the machine allows where each rank
+// would else keep a copy of what others keep, as with latent attention.
+func (j *job) apart(most int) []int {
+	if most == 1 || j.m.MoE == nil || Structure(j.m) != "mla-moe" {
+		return []int{1}
+	}
+	return []int{1, most}
+}
+
+// widest tries each spread of a replica over so many machines.
+func (j *job) widest(b *base, span int) (best estimate.Estimate, refusal *estimate.Refusal, looked int) {
+	found := false
+	for _, s := range j.spreads(b.group, span) {
 		looked++
-		r := base
-		r.t, r.p, r.span = t, p, span
-		e, bad := j.size(g, &r)
+		r := b.replica
+		r.Spread, r.span = s, span
+		e, bad := j.size(b, &r)
 		switch {
 		case bad != nil:
 			if refusal == nil || bad.Reason == estimate.NoLatency || bad.Reason == refusal.Reason && bad.Short() < refusal.Short() {
 				refusal = bad
 			}
-		case !found || j.better(e, best, g):
+		case !found || j.better(e, best, b.group):
 			best, found = e, true
 		}
 	}
@@ -142,57 +177,20 @@ func Machines(s estimate.Serving, perNode int) int {
 
 // room is how many replicas the whole group has room for.
 func room(g estimate.Group, r *replica) int {
-	if each := r.t * r.p; each < g.PerNode {
+	if each := r.Spread.Accelerators(); each < g.PerNode {
 		return g.Nodes * (g.PerNode / each)
 	}
 	return g.Nodes / max(1, r.span)
 }
 
-// fit works out the key/value budget of a replica and what its ranks reach together; the refusal says what a rank lacks to
-// hold one sequence.
-func (j *job) fit(g estimate.Group, r *replica) *estimate.Refusal {
-	t, p := float64(r.t), float64(r.p)
-	L := float64(j.m.Layers)
-	r.stage = math.Ceil(L/p) / L
-	r.weights = j.weights / t
-	if r.p > 1 {
-		r.weights = ((j.weights-j.edges)*r.stage + j.edge) / t
+// fit works out the memory of a replica and prepares its steps; the refusal says what a rank lacks to hold one sequence.
+func (j *job) fit(b *base, r *replica) (bad *estimate.Refusal) {
+	if r.holding, bad = r.Setup.holding(j.c, b.group, j.in, j.out); bad != nil {
+		return bad
 	}
-	r.kvRank = j.m.KVRankBytes(j.full(), j.kvBits, r.t) * r.stage
-	// Where tensor parallelism cannot cut the key/value heads each rank reads its own copy.
-	r.kvRead = j.m.KVRankBytes(j.mean(), j.kvBits, r.t) * t
-	r.free = float64(r.Usable)*j.c.Serve.MemoryFraction - r.weights - j.workspace/t - j.runtime(r)
-	if r.free < r.kvRank {
-		return &estimate.Refusal{Reason: estimate.NoMemory, Have: float64(r.Usable), Want: float64(r.Usable) + r.kvRank - r.free}
+	if bad = r.short(); bad != nil {
+		return bad
 	}
-	var ok bool
-	if r.link, ok = j.c.Inside(g, r.t); !ok {
-		return &estimate.Refusal{Reason: estimate.NoNetworkFact}
-	}
-	if r.p > 1 {
-		if r.hand, ok = j.c.Between(g); r.span <= 1 {
-			r.hand, ok = j.c.Inside(g, r.t*r.p)
-		}
-		if !ok {
-			return &estimate.Refusal{Reason: estimate.NoNetworkFact}
-		}
-	}
-	r.rate, r.coreRate, r.bandwidth = r.rate*t, r.coreRate*t, r.bandwidth*t
-	// Each micro-batch is an engine step of its own.
-	r.launch = p*j.c.Serve.StepUS*1e-6 + L*2*r.Curve.OpSeconds()
-	return nil
-}
-
-func (j *job) runtime(r *replica) float64 {
-	gib := j.c.Memory.RuntimeGiB
-	if r.t*r.p > 1 {
-		gib += j.c.Memory.CommGiB
-	}
-	return gib * float64(unit.GiB)
-}
-
-func (j *job) memory(r *replica, n float64) estimate.Memory {
-	b := func(name string, v float64) estimate.Part { return estimate.Part{Name: name, Bytes: unit.Bytes(v)} }
-	return estimate.Collect(r.Usable, b("weights", r.weights), b("kv_cache", n*r.kvRank),
-		b("workspace", j.workspace/float64(r.t)), b("runtime", j.runtime(r)))
+	r.step, bad = newStep(j.c, b.kernels, &r.Setup, b.group)
+	return bad
 }

@@ -10,40 +10,35 @@ import (
 
 // report turns a load into an estimate of one replica, which is planned to the target share of it.
 func (j *job) report(r *replica, l load, target float64) estimate.Estimate {
-	each := r.t * r.p
+	x := r.Spread.whole()
+	each := x.Accelerators()
 	ttft, tpot, e2e := j.tails(l)
 	e := estimate.Estimate{
-		Layout:    estimate.Layout{TP: r.t, PP: r.p, DP: 1, EP: j.w.Layout.EP, Batch: int(l.n)},
-		Precision: r.Precision,
-		Memory:    j.memory(r, math.Floor(l.n)),
+		Layout:    estimate.Layout{TP: x.TP, PP: x.PP, DP: x.DP, Batch: int(l.n)},
+		Precision: r.step.Precision,
+		Memory:    r.parts(math.Ceil(math.Floor(l.n) / float64(x.DP))),
 		Serving: estimate.Serving{
 			TTFT: unit.FromSeconds(ttft), TPOT: unit.FromSeconds(tpot), E2E: unit.FromSeconds(e2e),
 			Concurrency: int(l.n), AcceleratorsPerReplica: each,
 		},
 	}
-	var shares estimate.Shares
-	split := func(t timing, seconds float64) {
-		part := seconds / t.total()
-		if t.compute >= t.memory {
-			shares.Compute += part * t.compute
-		} else {
-			shares.Memory += part * t.memory
-		}
-		shares.Link += part * t.link
-		shares.Network += part * t.network
-		shares.Overhead += part * t.launch
+	if x.EP > 1 {
+		e.Layout.EP = x.EP
 	}
-	split(l.step, (j.out-1)*l.step.total())
-	split(l.prompt, l.n*l.prompt.total())
-	e.Bottleneck = shares.Fractions()
+	t := l.cycle
+	e.Bottleneck = estimate.Shares{Compute: t.compute, Memory: t.memory, Link: t.link, Network: t.network, Overhead: t.launch}.Fractions()
 	e.Load = e.Bottleneck.Power() * target
-	e.MFU = j.request() * l.rate / (r.Peak * float64(each))
+	e.MFU = j.request() * l.rate / (r.peak * float64(each))
 	return e
 }
 
+// speed is a rate with its interval: the inverse of a latency's for a service, whose rate follows from that.
 func (j *job) speed(r *replica, v float64, of string) estimate.Speed {
-	iv := j.c.Interval(string(j.w.Kind), r.Curve.Like)
-	return estimate.Speed{Value: v, Low: v * iv.Low, High: v * iv.High, Unit: of, Basis: estimate.Predicted, Source: r.Curve.Source, Like: r.Curve.Like}
+	low, high, like := r.offline.Low, r.offline.High, r.offline.Like
+	if j.service {
+		low, high, like = 1/r.tpot.High, 1/r.tpot.Low, r.tpot.Like
+	}
+	return estimate.Speed{Value: v, Low: v * low, High: v * high, Unit: of, Basis: estimate.Predicted, Source: j.c.Serve.Source, Like: like}
 }
 
 // maxReplicas is the most replicas a fleet is sized to: past a million the traffic is a slip of the pen, and counts of
@@ -104,8 +99,7 @@ func (j *job) batch(g estimate.Group, r *replica, limit float64) (estimate.Estim
 	e.Work = requests
 	// The busiest replica ends last, and no sooner than one request alone.
 	seconds := max(most/l.rate, j.at(r, 1).e2e)
-	iv := j.c.Interval(string(j.w.Kind), r.Curve.Like)
-	e.Hours, e.LowHours, e.HighHours = unit.FromSeconds(seconds), unit.FromSeconds(seconds/iv.High), unit.FromSeconds(seconds/iv.Low)
+	e.Hours, e.LowHours, e.HighHours = unit.FromSeconds(seconds), unit.FromSeconds(seconds/r.offline.High), unit.FromSeconds(seconds/r.offline.Low)
 	return e, nil
 }
 
