@@ -19,11 +19,12 @@ const KernelsFile = "efficiency/kernels.yaml"
 // architecture, its vendor, then "default".
 type KernelTable struct {
 	AsOf      string                              `yaml:"as_of"`
-	Multiply  map[string]map[string]MultiplyCurve `yaml:"multiply"` // by MultiplyKind
+	Multiply  map[string]map[string]MultiplyCurve `yaml:"multiply"` // by kind of multiply
 	Decode    map[string]map[string]DecodeCurve   `yaml:"decode"`   // by the cache's format: bf16, fp8
 	Prefill   map[string]map[string]PrefillCurve  `yaml:"prefill"`
 	Inside    map[string]CollectiveTable          `yaml:"inside"`    // by topology
-	Sustained map[string]map[string]Sustained     `yaml:"sustained"` // by MultiplyKind
+	Between   map[string]BetweenCurve             `yaml:"between"`   // by kind of network
+	Sustained map[string]map[string]Sustained     `yaml:"sustained"` // by kind of multiply
 }
 
 // CollectiveTable is the curves over one kind of link: all_reduce, all_gather (also reduce-scatter), all_to_all, and
@@ -94,9 +95,13 @@ func (t *KernelTable) check() error {
 	for topology, kinds := range t.Inside {
 		for kind, curves := range kinds {
 			for key, c := range curves {
-				need(min(c.Share, c.RampMB) > 0 && min(c.BaseUS, c.StepUS, c.RampUS) >= 0 && c.Source != "", "inside."+topology+"."+kind+"."+key)
+				need(min(c.Share, c.Share4, c.Share2, c.RampMB) > 0 && min(c.BaseUS, c.StepUS, c.RampUS) >= 0 && c.Source != "", "inside."+topology+"."+kind+"."+key)
 			}
 		}
+	}
+	need(t.Between["default"].Source != "", "between.default")
+	for kind, c := range t.Between {
+		need(min(c.Share, c.RampMB) > 0 && min(c.HopUS, c.LostMB) >= 0 && blends(c.Overlap) && c.Source != "", "between."+kind)
 	}
 	return faults.OrNil()
 }
@@ -135,6 +140,7 @@ type Kernels struct {
 	prefill   [2]PrefillCurve
 	pair      Inside // two ranks
 	inside    Inside // any number
+	between   Between
 }
 
 var multiplyKinds = [...]string{MultiplyBF16, MultiplyFP8, MultiplyFP8Block, MultiplyNVFP4}
@@ -146,7 +152,7 @@ func (t *KernelTable) For(c *Curves, g Group) (*Kernels, *Refusal) {
 	if !ok {
 		return nil, &Refusal{Reason: NoRate}
 	}
-	k := &Kernels{Bandwidth: float64(bw) * g.Fraction(), part: g.Fraction(), peak: g.Chip.Peak, pair: t.inside(c, g, 2), inside: t.inside(c, g, 3)}
+	k := &Kernels{Bandwidth: float64(bw) * g.Fraction(), part: g.Fraction(), peak: g.Chip.Peak, pair: t.inside(c, g, 2), inside: t.inside(c, g, 3), between: t.between(c, g)}
 	for i, kind := range multiplyKinds {
 		k.multiply[i] = Nearest(t.Multiply[kind], g.Chip)
 		k.sustained[i] = Nearest(t.Sustained[kind], g.Chip).Share
@@ -266,7 +272,7 @@ func (t *KernelTable) inside(c *Curves, g Group, ranks int) Inside {
 	pick := func(kind string, passes float64) Collective {
 		fitted := Nearest(kinds[kind], g.Chip)
 		if fitted.N == 0 {
-			fitted = CollectiveCurve{Share: curve.Share, BaseUS: curve.HopUS, StepUS: curve.HopUS, RampMB: 1}
+			fitted = CollectiveCurve{Share: curve.Share, Share4: curve.Share, Share2: curve.Share, BaseUS: curve.HopUS, StepUS: curve.HopUS, RampMB: 1}
 		}
 		return Collective{Curve: fitted, Rate: nominal, Passes: passes}
 	}

@@ -52,8 +52,9 @@ type PrefillCurve struct {
 
 // CollectiveCurve is the time of one collective among the accelerators of one machine; see Collective.Seconds.
 type CollectiveCurve struct {
-	Share  float64 `yaml:"share"`   // of the nominal one-way rate among eight, large messages
-	Grow   float64 `yaml:"grow"`    // power of ranks/8 that the share follows up to eight
+	Share  float64 `yaml:"share"`   // of the nominal one-way rate among eight and more, large messages
+	Share4 float64 `yaml:"share4"`  // the same among four
+	Share2 float64 `yaml:"share2"`  // and among two
 	BaseUS float64 `yaml:"base_us"` // of an empty message
 	StepUS float64 `yaml:"step_us"` // more of it for each further rank
 	RampUS float64 `yaml:"ramp_us"` // lost where a message is too large for the low-latency protocols and too small to fill the link
@@ -161,13 +162,20 @@ func (x *Collective) Seconds(ranks int, bytes float64) float64 {
 	}
 	c, n := &x.Curve, float64(ranks)
 	volume := x.Passes * (n - 1) / n * bytes
-	rate := x.Rate * c.Share
-	if n < 8 && c.Grow != 0 {
-		rate *= math.Pow(n/8, c.Grow)
-	}
-	t := (c.BaseUS+c.StepUS*(n-2))*1e-6 + volume/rate
+	t := (c.BaseUS+c.StepUS*(n-2))*1e-6 + volume/(x.Rate*c.share(n))
 	if volume > 0 {
 		t += c.RampUS * 1e-6 * volume / (volume + c.RampMB*1e6)
 	}
 	return t
+}
+
+// share is that among so many ranks, between the measured numbers in proportion.
+func (c *CollectiveCurve) share(n float64) float64 {
+	switch {
+	case n >= 8:
+		return c.Share
+	case n >= 4:
+		return c.Share4 + (c.Share-c.Share4)*(n-4)/4
+	}
+	return c.Share2 + (c.Share4-c.Share2)*(n-2)/2
 }

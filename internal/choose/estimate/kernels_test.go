@@ -168,9 +168,47 @@ func TestKernelsMonotonic(t *testing.T) {
 			rises("gather", slow.Gather(ranks, bytes), slow.Gather(ranks, bytes2))
 			rises("exchange", slow.Exchange(ranks, bytes), slow.Exchange(ranks, bytes2))
 			rises("faster link", quick.EngineAllReduce(ranks, bytes), slow.EngineAllReduce(ranks, bytes))
+			rises("faster link, gather", quick.Gather(ranks, bytes), slow.Gather(ranks, bytes))
 			rises("own kernel", slow.EngineAllReduce(ranks, bytes), slow.AllReduce(ranks, bytes))
 		}
+		network := pick(r, "network", catalog.EFA, catalog.InfiniBand, catalog.Ethernet)
+		over := func(gbps float64) *estimate.Kernels {
+			g := estimate.Group{Chip: &chip, PerNode: 8, Topology: topo, Network: network, NetworkGbps: unit.Some(gbps)}
+			k, _ := estimate.EmbeddedKernels().For(estimate.EmbeddedCurves(), g)
+			return k
+		}
+		gbps := pick(r, "gbps", 10.0, 400, 3200)
+		machines, machines2 := pick(r, "machines", 1, 2, 4), pick(r, "more machines", 4, 16, 360)
+		if slow, ok := over(gbps).Between(ranks); ok {
+			quick, _ := over(gbps * faster).Between(ranks)
+			bytes, bytes2 := larger(r, "bytes", 1, 1e10)
+			rises("all-reduce over machines", slow.AllReduce(machines, ranks, bytes), slow.AllReduce(machines2, ranks, bytes2))
+			rises("gather over machines", slow.Gather(machines, ranks, bytes), slow.Gather(machines2, ranks, bytes2))
+			rises("exchange over machines", slow.Exchange(machines, ranks, bytes), slow.Exchange(machines, ranks, bytes2))
+			rises("faster network", quick.AllReduce(machines, ranks, bytes), slow.AllReduce(machines, ranks, bytes))
+			rises("faster network, exchange", quick.Exchange(machines, ranks, bytes), slow.Exchange(machines, ranks, bytes))
+		}
 	})
+}
+
+// Published all-reduces of long messages between machines.
+func TestBetweenMachinesNearMeasurements(t *testing.T) {
+	h100, _ := accelerator.Embedded().Get("H100-SXM-80GB")
+	for _, c := range []struct {
+		network     catalog.NetworkKind
+		machines    int
+		bytes, want float64
+	}{{catalog.EFA, 2, 1 << 30, 4607}, {catalog.InfiniBand, 12, 1 << 30, 5808}} {
+		g := estimate.Group{Chip: h100, PerNode: 8, Nodes: c.machines, Topology: catalog.NVSwitch, Network: c.network, NetworkGbps: unit.Some(3200.0)}
+		k, _ := estimate.EmbeddedKernels().For(estimate.EmbeddedCurves(), g)
+		x, ok := k.Between(8)
+		if got := x.AllReduce(c.machines, 8, c.bytes); !ok || !within(got, c.want, 1.15) {
+			t.Errorf("%s over %d machines: %.0f us, measured %.0f", c.network, c.machines, got*1e6, c.want)
+		}
+	}
+	if _, ok := kernels(t, "H100-SXM-80GB", catalog.NVSwitch).Between(8); ok {
+		t.Error("a network of unknown speed")
+	}
 }
 
 func TestKernelsDoNotAllocate(t *testing.T) {

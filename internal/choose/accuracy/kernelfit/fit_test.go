@@ -33,7 +33,7 @@ func tables(t *testing.T) kernelfit.Tables {
 	return kernelfit.Tables{
 		Multiply: open(t, "truth", "kernel_perf", "gemm_perf.csv.gz"), Prefill: open(t, "truth", "kernel_perf", "context_attention_perf.csv.gz"),
 		Decode: open(t, "truth", "kernel_perf", "generation_attention_perf.csv.gz"), Collective: open(t, "truth", "kernel_perf", "nccl_perf.csv.gz"),
-		Engine: open(t, "truth", "kernel_perf", "custom_allreduce_perf.csv.gz"), Sustained: open(t, "truth", "mamf.csv"), Interconnect: open(t, "truth2", "interconnect.csv"),
+		Engine: open(t, "truth", "kernel_perf", "custom_allreduce_perf.csv.gz"), Sustained: open(t, "truth", "mamf.csv"), Interconnect: open(t, "truth2", "interconnect.csv"), Links: estimate.EmbeddedCurves(),
 	}
 }
 

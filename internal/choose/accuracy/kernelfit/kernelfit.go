@@ -5,6 +5,7 @@
 package kernelfit
 
 import (
+	"bytes"
 	"io"
 
 	"github.com/rackrate/rackrate/internal/choose/estimate"
@@ -21,7 +22,9 @@ type Tables struct {
 	Collective   io.Reader // nccl_perf: system, op, kernel, dtype, num_gpus, message_size, latency_ms
 	Engine       io.Reader // custom_allreduce_perf, the same columns
 	Sustained    io.Reader // mamf: accelerator, precision, fraction, source
-	Interconnect io.Reader // interconnect: accelerator, gpus, nodes, fabric, message_bytes, busbw_gbs, time_us
+	Interconnect io.Reader // interconnect: system, accelerator, gpus, nodes, fabric, message_bytes, algbw_gbs, busbw_gbs
+	// Links is the table of links, for what the measurements do not show.
+	Links *estimate.Curves
 }
 
 // Fit is the text of data/efficiency/kernels.yaml.
@@ -73,5 +76,14 @@ func fit(t Tables, chips *accelerator.Table) (*estimate.KernelTable, error) {
 	for topology, operations := range messages {
 		out.Inside[string(topology)] = fitCollectives(operations)
 	}
-	return out, readMesh(t.Interconnect, chips, out.Inside)
+	// Read twice: once for the links inside machines, once for those between them.
+	interconnect, err := io.ReadAll(t.Interconnect)
+	if err != nil {
+		return nil, err
+	}
+	if err := readMesh(bytes.NewReader(interconnect), chips, out.Inside); err != nil {
+		return nil, err
+	}
+	out.Between, err = fitBetween(bytes.NewReader(interconnect), chips, out, t.Links)
+	return out, err
 }

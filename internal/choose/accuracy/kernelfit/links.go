@@ -2,7 +2,6 @@ package kernelfit
 
 import (
 	"io"
-	"math"
 	"math/bits"
 
 	"github.com/rackrate/rackrate/internal/choose/estimate"
@@ -18,9 +17,9 @@ type message struct {
 
 func collectives(source string) kind[estimate.CollectiveCurve, message] {
 	return kind[estimate.CollectiveCurve, message]{
-		start: estimate.CollectiveCurve{Share: 0.7, Grow: 0.05, BaseUS: 8, StepUS: 2, RampUS: 10, RampMB: 5},
+		start: estimate.CollectiveCurve{Share: 0.7, Share4: 0.7, Share2: 0.7, BaseUS: 8, StepUS: 2, RampUS: 10, RampMB: 5},
 		knobs: func(c *estimate.CollectiveCurve) []knob {
-			return []knob{upTo(1.1, &c.Share), plain(&c.Grow), positive(&c.BaseUS), positive(&c.StepUS), positive(&c.RampUS), positive(&c.RampMB)}
+			return []knob{upTo(1.1, &c.Share), upTo(1.1, &c.Share4), upTo(1.1, &c.Share2), positive(&c.BaseUS), positive(&c.StepUS), positive(&c.RampUS), positive(&c.RampMB)}
 		},
 		time: func(c *estimate.CollectiveCurve, s *sample[message]) float64 {
 			x := s.row.x
@@ -52,6 +51,10 @@ var operations = map[string]struct {
 	"vLLM_custom_graph": {"engine_all_reduce", 2},
 }
 
+// elementBytes is an element of the messages taken. Those of int8 repeat the others, except that switches do not reduce it, and
+// nobody reduces int8.
+const elementBytes = 2
+
 // readCollectives adds the measured collectives by topology and name. The messages are counted in elements.
 func readCollectives(r io.Reader, chips *accelerator.Table, out map[catalog.Topology]map[string][]sample[message]) error {
 	return each(r, chips, func(l *line) {
@@ -64,14 +67,10 @@ func readCollectives(r io.Reader, chips *accelerator.Table, out map[catalog.Topo
 			name = kernel
 		}
 		op, taken := operations[name]
-		if !ok || !taken {
+		if !ok || !taken || l.cells[3] == "int8" {
 			return
 		}
-		size := 2.0
-		if l.cells[3] == "int8" {
-			size = 1
-		}
-		row := message{ranks: int(l.num(4)), bytes: l.num(5) * size}
+		row := message{ranks: int(l.num(4)), bytes: l.num(5) * elementBytes}
 		if op.name == "engine_all_reduce" && row.bytes > engineLimit {
 			return
 		}
@@ -83,7 +82,7 @@ func readCollectives(r io.Reader, chips *accelerator.Table, out map[catalog.Topo
 		if out[topology] == nil {
 			out[topology] = map[string][]sample[message]{}
 		}
-		out[topology][op.name] = append(out[topology][op.name], sample[message]{chip: l.chip, shape: bits.Len(uint(row.ranks)), seconds: l.num(6) * 1e-3, row: row})
+		out[topology][op.name] = append(out[topology][op.name], sample[message]{chip: l.chip, shape: bits.Len(uint(row.bytes)), seconds: l.num(6) * 1e-3, row: row})
 	}, "system", "op", "kernel", "dtype", "num_gpus", "message_size", "latency_ms")
 }
 
@@ -118,7 +117,7 @@ func readMesh(r io.Reader, chips *accelerator.Table, out map[string]estimate.Col
 	table := estimate.CollectiveTable{}
 	for _, name := range [...]string{"all_reduce", "all_gather", "all_to_all", "engine_all_reduce"} {
 		curve := out[string(catalog.NVSwitch)][name]["default"]
-		curve.Share, curve.Grow = share[8], math.Log(share[8]/share[2])/math.Log(4)
+		curve.Share, curve.Share4, curve.Share2 = share[8], (share[2]+2*share[8])/3, share[2]
 		curve.Fitted = estimate.Fitted{N: 2, Like: estimate.LikeFamily, Source: "stas00/ml-engineering all-reduce on 2 and 8 MI300X for the share; latencies as NVSwitch"}
 		table[name] = map[string]estimate.CollectiveCurve{"default": curve}
 	}

@@ -10,21 +10,16 @@ import (
 type knob struct {
 	at      *float64
 	overlap bool
-	plain   bool    // as it is
 	top     float64 // upper bound of a positive knob; 0 for none
 }
 
 func positive(at *float64) knob          { return knob{at: at} }
 func upTo(top float64, at *float64) knob { return knob{at: at, top: top} }
-func plain(at *float64) knob             { return knob{at: at, plain: true} }
 func overlap(at *float64) knob           { return knob{at: at, overlap: true} }
-func (k knob) fixed() bool               { return !k.overlap && !k.plain && *k.at == 0 }
+func (k knob) fixed() bool               { return !k.overlap && *k.at == 0 }
 func free(all []knob) []knob             { return slices.DeleteFunc(all, knob.fixed) }
 func (k knob) set(v float64)             { *k.at = k.value(v) }
 func (k knob) get() float64 {
-	if k.plain {
-		return *k.at
-	}
 	if k.overlap {
 		return math.Atanh(min(max(*k.at, -0.995), 0.995))
 	}
@@ -32,9 +27,6 @@ func (k knob) get() float64 {
 }
 
 func (k knob) value(v float64) float64 {
-	if k.plain {
-		return v
-	}
 	if k.overlap {
 		return math.Tanh(v)
 	}

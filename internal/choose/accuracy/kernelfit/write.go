@@ -34,6 +34,8 @@ func write(t *estimate.KernelTable) []byte {
 		fmt.Fprintf(&b, "  %s:\n", topology)
 		entries(&b, "    ", t.Inside[topology])
 	}
+	b.WriteString("between:\n")
+	rows(&b, "  ", t.Between)
 	return b.Bytes()
 }
 
@@ -45,9 +47,13 @@ func list[C any](b *bytes.Buffer, name string, kinds map[string]map[string]C) {
 func entries[C any](b *bytes.Buffer, indent string, kinds map[string]map[string]C) {
 	for _, kind := range sortedKeys(kinds) {
 		fmt.Fprintf(b, "%s%s:\n", indent, kind)
-		for _, key := range sortedKeys(kinds[kind]) {
-			fmt.Fprintf(b, "%s  %s: {%s}\n", indent, key, strings.Join(fields(reflect.ValueOf(kinds[kind][key])), ", "))
-		}
+		rows(b, indent+"  ", kinds[kind])
+	}
+}
+
+func rows[C any](b *bytes.Buffer, indent string, curves map[string]C) {
+	for _, key := range sortedKeys(curves) {
+		fmt.Fprintf(b, "%s%s: {%s}\n", indent, key, strings.Join(fields(reflect.ValueOf(curves[key])), ", "))
 	}
 }
 
