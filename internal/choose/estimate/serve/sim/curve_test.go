@@ -1,0 +1,97 @@
+package sim
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func curves() *rapid.Generator[*Curve] {
+	return rapid.Custom(func(t *rapid.T) *Curve {
+		d, requests, _, _ := busy(t)
+		var s Sim
+		most := s.Closed(d, 500, requests(1)[:500]).RequestsPerSecond
+		c := &Curve{}
+		s.Curve(c, d, []float64{0.2 * most, 0.5 * most, 0.8 * most, 0.9 * most}, func(to []Request, rate float64) []Request {
+			return append(to, requests(rate)[:400]...)
+		})
+		return c
+	})
+}
+
+// A higher rate never lowers a tail, and a higher limit never the rate; what Most gives holds, and nothing well above it.
+func TestCurvesRise(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := curves().Draw(t, "curve")
+		end := c.rates[len(c.rates)-1]
+		a, b := rapid.Float64Range(0, end).Draw(t, "a"), rapid.Float64Range(0, end).Draw(t, "b")
+		low, high := c.At(min(a, b)), c.At(max(a, b))
+		if low.TTFT > high.TTFT || low.TPOT > high.TPOT || low.E2E > high.E2E || low.Decoding > high.Decoding {
+			t.Fatalf("%+v at %g, %+v at %g", low, min(a, b), high, max(a, b))
+		}
+		limit := Tail{TTFT: high.TTFT * (1 + 1e-9), TPOT: high.TPOT * (1 + 1e-9), E2E: high.E2E * (1 + 1e-9)} // where a curve is flat
+		switch rapid.IntRange(0, 3).Draw(t, "limits") {
+		case 0:
+			limit.TTFT, limit.TPOT = 0, 0
+		case 1:
+			limit.TPOT, limit.E2E = 0, 0
+		case 2:
+			limit.TTFT, limit.E2E = 0, 0
+		}
+		most := c.Most(limit)
+		if most < max(a, b)-1e-9*end {
+			t.Fatalf("limits met at %g, but %g is said to be the most", max(a, b), most)
+		}
+		over := func(t Tail) bool {
+			return limit.TTFT > 0 && t.TTFT > limit.TTFT || limit.TPOT > 0 && t.TPOT > limit.TPOT || limit.E2E > 0 && t.E2E > limit.E2E
+		}
+		if over(c.At(max(0, most-1e-9*end))) {
+			t.Fatalf("%+v at the most, above %+v", c.At(most), limit)
+		}
+		limit.TTFT, limit.TPOT, limit.E2E = limit.TTFT*1.1, limit.TPOT*1.1, limit.E2E*1.1
+		if more := c.Most(limit); more < most {
+			t.Fatalf("with higher limits %g, before %g", more, most)
+		}
+	})
+}
+
+func TestLimitsThatNobodyAloneSeesHeld(t *testing.T) {
+	c := Curve{rates: []float64{0, 1}, tails: []Tail{{1, 0.1, 10, 0}, {2, 0.2, 20, 5}}}
+	for _, limit := range []Tail{{TTFT: 0.9}, {TPOT: 0.09}, {TTFT: 5, E2E: 9}} {
+		if got := c.Most(limit); got != 0 {
+			t.Errorf("%+v: %g", limit, got)
+		}
+	}
+	for limit, want := range map[Tail]float64{{}: 1, {TTFT: 1.5}: 0.5, {TTFT: 1.5, TPOT: 0.125}: 0.25, {E2E: 30}: 1} {
+		if got := c.Most(limit); math.Abs(got-want) > 1e-12 {
+			t.Errorf("%+v: %g, want %g", limit, got, want)
+		}
+	}
+	if past := c.At(1.01); !math.IsInf(past.TTFT, 1) {
+		t.Errorf("%+v past the end", past)
+	}
+}
+
+// A replica of several sees every so many-th request of the trace at the trace's own pace, and a faster pace past its rate.
+func TestThin(t *testing.T) {
+	trace := make([]Request, 1000)
+	for i := range trace {
+		trace[i] = Request{At: float64(i), In: i + 1, Out: 1}
+		if i >= 600 { // the second part is twice as busy
+			trace[i].At = 600 + float64(i-600)/2
+		}
+	}
+	got := Thin(nil, trace, 1, 0.25, 10000)
+	if len(got) != 250 || got[0] != (Request{At: 3, In: 4, Out: 1}) || got[1].In != 8 {
+		t.Errorf("%d requests, %+v", len(got), got[:2])
+	}
+	got = Thin(nil, trace, 1, 4, 10000)
+	if len(got) != 1000 || got[4].At != 1 {
+		t.Errorf("%d requests, %+v", len(got), got[4])
+	}
+	got = Thin(nil, trace, 1, 0.5, 100)
+	if len(got) != 100 || got[0].In < 600 || got[99].At-got[0].At != 99 {
+		t.Errorf("%d requests, first %+v, last %+v", len(got), got[0], got[len(got)-1])
+	}
+}
