@@ -18,7 +18,9 @@ type recipe struct {
 
 // recipes is the targets that can be fitted.
 var recipes = map[estimate.Target]recipe{
-	estimate.Hashing: hashRecipe,
+	estimate.Training:   trainingRecipe,
+	estimate.PeakMemory: memoryRecipe,
+	estimate.Hashing:    hashRecipe,
 }
 
 // Fit fits the calibration of a target to a set. It does the same for the same set, whatever order its tables come in.

@@ -21,6 +21,7 @@ type layout struct {
 
 // layouts is in order of preference: the first whose columns are all there reads the table.
 var layouts = []layout{
+	{"training", trainingColumns, trainingRow},
 	{"hash", hashColumns, hashRow},
 }
 

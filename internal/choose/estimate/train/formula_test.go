@@ -207,9 +207,11 @@ func TestEncoderRunsOnceASequence(t *testing.T) {
 // quiet is a machine of eight round chips: 1e12 FLOPS and bytes/s, links 1e11 bytes/s, 1e11 bytes/s a machine between; nothing hides.
 func quiet(j *job, nodes int) *machine {
 	c := *j.c
+	c.Train.KernelShare, c.Train.Grouped, c.Train.Elementwise, c.Train.HostUS = 1, 1, 0, 0
 	c.Train.Overlap.Tensor, c.Train.Overlap.Data, c.Train.Overlap.Pipeline, c.Train.Overlap.Expert, c.Train.Overlap.Context = 0, 0, 0, 0, 0
 	j.c = &c
-	m := &machine{g: estimate.Group{Chip: &accelerator.Accelerator{}, PerNode: 8, Nodes: nodes}, rate: 1e12, coreRate: 1e12, fused: true,
+	ideal := estimate.Multiply{Curve: estimate.MultiplyCurve{Compute: 1, Bandwidth: 1, Overlap: 1}, Peak: 1e12, Bandwidth: 1e12, WeightBytes: 2, InputBytes: 2}
+	m := &machine{multiply: ideal, wide: ideal, g: estimate.Group{Chip: &accelerator.Accelerator{}, PerNode: 8, Nodes: nodes}, rate: 1e12, coreRate: 1e12, fused: true, memory: 1,
 		Reach:   estimate.Reach{Bandwidth: 1e12, Peak: 1e12},
 		between: estimate.Link{BytesPerSec: 1e11}, hasNet: true}
 	for range 9 {
@@ -238,10 +240,15 @@ func TestTrafficByHand(t *testing.T) {
 	routed := tokens * 2 * 4096 * 2 // two experts a token, 16 bit
 	near(t, "all-to-all inside", get(j.expert(mc, &k, none, tokens)).link, 4*L*routed*7/8/1e11, exactly)
 	near(t, "all-to-all when repeated", get(j.expert(mc, &k, full, tokens)).link, 6*L*routed*7/8/1e11, exactly)
-	k = j.cut(2, 1, 1, 8, 16) // four of the eight stand in the machine; 1/8 of its network each
-	x := get(j.expert(mc, &k, none, tokens))
-	near(t, "three peers inside", x.link, 4*L*routed/2*3/8/1e11, exactly)
-	near(t, "four peers outside", x.network, 4*L*routed/2*4/8/(1e11/8), exactly)
+	k = j.cut(2, 1, 1, 8, 16) // sequence parallel: each of two holds half of the tokens
+	near(t, "half the tokens", get(j.expert(mc, &k, none, tokens)).link, 4*L*routed/2*7/8/1e11, exactly)
+	four := quiet(j, 4)
+	four.g.PerNode = 4 // four of the eight stand in the machine, the other half of the experts in the next; 1/4 of its network each
+	k = j.cut(1, 1, 1, 8, 16)
+	x := get(j.expert(four, &k, none, tokens))
+	near(t, "three of four copies inside", x.link, 4*L*routed*3/4/1e11, exactly)
+	// Of two experts in two machines one and a half are met on average; half of them are away.
+	near(t, "one copy a machine outside", x.network, 4*L*(routed/2)*1.5/2/(1e11/4), exactly)
 
 	k = j.cut(2, 1, 4, 1, 4)
 	near(t, "ring of keys and values", get(j.context(mc, &k, none, tokens)).link, L*3*3*tokens*2*(8*256/2)/1e11, exactly)
@@ -279,7 +286,8 @@ func TestStepByHand(t *testing.T) {
 	mc := quiet(j, 1)
 	k := j.cut(1, 4, 1, 1, 2)
 	o := schedule{b: 1, m: 8, virtual: 1, zero: 1, recompute: "none", fused: true}
-	s, ok := j.speed(mc, &k, o)
+	w := j.work(mc, &k, 1)
+	s, ok := j.speed(mc, &k, o, &w)
 	if !ok {
 		t.Fatal("no speed")
 	}
@@ -287,23 +295,24 @@ func TestStepByHand(t *testing.T) {
 	layer, head := 2*202375168.0, 2*32000*4096.0
 	micro := 4096 * (8*3*(layer+4*4096*4097/2.0) + 3*head) / 1e12
 	near(t, "compute", s.compute, 8*micro, 1e-9)
-	one, _ := j.micro(mc, &k, o)
+	one, _ := j.micro(mc, &k, o, &w)
 	near(t, "bubble: 3 of 8 micro-batches", s.bubble, 3*one.total(), 1e-9)
 	o.virtual = 2
-	v, _ := j.speed(mc, &k, o)
-	one, _ = j.micro(mc, &k, o)
+	v, _ := j.speed(mc, &k, o, &w)
+	one, _ = j.micro(mc, &k, o, &w)
 	near(t, "interleaved: half of it", v.bubble, 1.5*one.total(), 1e-9)
 }
 
 // Reading the weights bounds a step of few tokens.
 func TestFewTokensWaitForTheWeights(t *testing.T) {
-	w := workloadOf(t, "llama-2-7b")
-	w.Sequence, w.GlobalBatch = 1, 1
-	j := jobOf(t, w)
+	one := workloadOf(t, "llama-2-7b")
+	one.Sequence, one.GlobalBatch = 1, 1
+	j := jobOf(t, one)
 	mc := quiet(j, 1)
-	mc.rate = 1e15
+	mc.rate, mc.multiply.Peak, mc.wide.Peak = 1e15, 1e15, 1e15
 	k := j.cut(1, 1, 1, 1, 1)
-	s, _ := j.speed(mc, &k, schedule{b: 1, m: 1, virtual: 1, recompute: "none", fused: true})
+	w := j.work(mc, &k, 1)
+	s, _ := j.speed(mc, &k, schedule{b: 1, m: 1, virtual: 1, recompute: "none", fused: true}, &w)
 	if least := 3 * 2 * 6.6e9 / 1e12; s.compute+s.memory < least {
 		t.Errorf("a step of one token takes %g s, reading the weights three times %g", s.compute+s.memory, least)
 	}

@@ -26,17 +26,20 @@ func (j *job) cut(t, p, c, e, d int) cut {
 	s := &j.shape
 	k := cut{t: t, p: p, c: c, e: e, d: d, stageLayers: float64((s.layers + p - 1) / p)}
 	k.dense = k.stageLayers * s.dense / float64(t)
-	k.routed = k.stageLayers * s.routed / float64(t*e)
+	k.routed = k.stageLayers * s.routed / float64(k.spread())
 	k.embed, k.head = s.embed/float64(t), s.head/float64(t)
 	if s.tied && p > 1 {
 		k.head = k.embed // the last stage keeps its own copy
 	}
 	for i := range j.m.Stack {
 		l := &j.m.Stack[i].Params
-		k.layer = max(k.layer, (float64(l.Total-l.Routed)+float64(l.Routed)/float64(e))/float64(t))
+		k.layer = max(k.layer, float64(l.Total-l.Routed)/float64(t)+float64(l.Routed)/float64(k.spread()))
 	}
 	return k
 }
+
+// spread is how many ranks share the experts: e of them hold whole ones; fewer than t cut each between them.
+func (k *cut) spread() int { return max(k.t, k.e) }
 
 // wide is the most embedding and head parameters that one rank holds.
 func (k *cut) wide() float64 {
@@ -94,7 +97,7 @@ func (j *job) stage(k *cut, o schedule, isLast bool) parts {
 	}
 	shard, shardE := 1.0, 1.0 // ranks a ZeRO share is spread over: dense and routed parameters
 	if o.zero > 0 {
-		shard, shardE = float64(k.d*k.c), max(1, float64(k.d*k.c)/float64(k.e))
+		shard, shardE = float64(k.d*k.c), max(1, float64(k.t*k.d*k.c)/float64(k.spread()))
 	}
 	part := func(dense, routed, bytes float64, sharded bool) float64 {
 		if sharded {
@@ -162,6 +165,11 @@ func (j *job) activations(k *cut, o schedule, flight float64) (act, logits float
 		act += k.stageLayers * flight * layer
 	}
 	return act, tokens * float64(s.vocab) / float64(k.t) * 6
+}
+
+// times is the parts with the whole corrected by what measurements say.
+func (p parts) times(f float64) parts {
+	return parts{p.weights * f, p.grads * f, p.opt * f, p.adapters * f, p.gathered * f, p.activations * f, p.logits * f, p.runtime * f, p.slack * f}
 }
 
 // collect names the parts for the reader.

@@ -9,18 +9,17 @@ import (
 func (j *job) report(mc *machine, ch *choice) estimate.Estimate {
 	sh := &j.shape
 	tokens := float64(sh.batch) * float64(sh.seq)
-	rate := tokens / ch.step.total()
-	like := mc.Curve.Like
-	iv := j.c.Interval(string(j.w.Kind), like)
+	k := j.c.Correct(estimate.Training, j.tags(mc.g))
+	rate := tokens / ch.step.total() * k.Factor
 	e := estimate.Estimate{
 		Layout:    estimate.Layout{TP: ch.k.t, PP: ch.k.p, DP: ch.k.d, CP: ch.k.c, EP: ch.k.e, MicroBatch: ch.o.b, Virtual: ch.o.virtual, ZeRO: ch.o.zero, Recompute: ch.o.recompute},
-		Memory:    ch.parts.collect(mc.Usable),
-		Speed:     estimate.Speed{Value: rate, Low: rate * iv.Low, High: rate * iv.High, Unit: "tokens/s", Basis: estimate.Predicted, Source: mc.Curve.Source, Like: like},
+		Memory:    ch.parts.times(mc.memory).collect(mc.Usable),
+		Speed:     estimate.Speed{Value: rate, Low: rate * k.Low, High: rate * k.High, Unit: "tokens/s", Basis: estimate.Predicted, Source: mc.Curve.Source, Like: k.Like},
 		Work:      j.w.Tokens,
 		Precision: mc.Precision,
 	}
 	seconds := j.w.Tokens / rate
-	e.Hours, e.LowHours, e.HighHours = unit.FromSeconds(seconds), unit.FromSeconds(seconds/iv.High), unit.FromSeconds(seconds/iv.Low)
+	e.Hours, e.LowHours, e.HighHours = unit.FromSeconds(seconds), unit.FromSeconds(seconds/k.High), unit.FromSeconds(seconds/k.Low)
 	st := ch.step
 	e.Bottleneck = estimate.Shares{Compute: st.compute, Memory: st.memory, Link: st.link, Network: st.network, Bubble: st.bubble, Overhead: st.overhead}.Fractions()
 	e.MFU = j.modelFLOP() * rate / (mc.Peak * float64(mc.g.Accelerators()))

@@ -83,7 +83,7 @@ func (s *search) experts(t, p, c, d int) {
 		return
 	}
 	try := func(e int) {
-		if e == 1 || (d*c)%e == 0 && sh.experts > 0 && sh.experts%e == 0 {
+		if e == 1 || s.spreads(e, t, c*d) {
 			k := s.j.cut(t, p, c, e, d)
 			s.batches(&k)
 		}
@@ -92,9 +92,15 @@ func (s *search) experts(t, p, c, d int) {
 		try(pin.EP)
 		return
 	}
-	for e := 1; e <= d*c && e <= max(1, sh.experts); e *= 2 {
+	for e := 1; e <= t*d*c && e <= max(1, sh.experts); e *= 2 {
 		try(e)
 	}
+}
+
+// spreads says whether experts can stand on e of the ranks: whole ones where there are as many as tensor parallelism joins.
+func (s *search) spreads(e, t, others int) bool {
+	n := s.j.shape.experts
+	return n > 0 && n%e == 0 && (t*others)%max(e, t) == 0 && (e%t == 0 || t%e == 0)
 }
 
 func (s *search) batches(k *cut) {
@@ -116,6 +122,7 @@ func (s *search) batches(k *cut) {
 func (s *search) shards(k *cut, b int) bool {
 	pin, fits := s.j.w.Layout, false
 	// The last micro-batch is padded where the batch does not divide.
+	w := s.j.work(s.mc, k, b)
 	o := schedule{b: b, m: (s.j.shape.batch + k.d*b - 1) / (k.d * b), fused: s.mc.fused}
 	for o.virtual = 1; o.virtual <= s.mostVirtual(k); o.virtual++ {
 		if !s.interleaves(k, o) {
@@ -123,7 +130,7 @@ func (s *search) shards(k *cut, b int) bool {
 		}
 		for _, o.zero = range zeroStages(k.p, k.d*k.c, pin.ZeRO) {
 			for _, o.recompute = range recomputations(s.mc.fused, pin.Recompute) {
-				if s.try(k, o) {
+				if s.try(k, o, &w) {
 					fits = true
 				}
 			}
@@ -156,17 +163,17 @@ func (s *search) interleaves(k *cut, o schedule) bool {
 }
 
 // try holds one layout against memory and the best so far; it says whether it fits.
-func (s *search) try(k *cut, o schedule) bool {
+func (s *search) try(k *cut, o schedule, w *work) bool {
 	s.looked++
 	s.anyDivision = true
 	mem := s.j.memory(k, o)
-	if over := mem.total() - float64(s.mc.Usable); over > 0 {
+	if over := mem.total()*s.mc.memory - float64(s.mc.Usable); over > 0 {
 		if s.leastOver == 0 || over < s.leastOver {
 			s.leastOver = over
 		}
 		return false
 	}
-	st, ok := s.j.speed(s.mc, k, o)
+	st, ok := s.j.speed(s.mc, k, o, w)
 	switch {
 	case !ok:
 		s.noLink = true

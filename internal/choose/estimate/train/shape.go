@@ -24,6 +24,7 @@ type shape struct {
 	kvHead       float64
 	widest       float64 // parameters of the widest matrix, which QLoRA widens to 16 bit one at a time
 	topK         float64
+	extra        float64 // forward FLOPs of a token and layer beside the matrix multiplies told apart
 	moeShare     float64 // layers that route over layers
 	experts      int
 	tied         bool

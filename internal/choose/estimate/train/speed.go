@@ -11,8 +11,11 @@ type machine struct {
 	g estimate.Group
 	estimate.Reach
 	rate     float64 // FLOPS in large matrix multiplies, kernels' share included
-	coreRate float64 // FLOPS in attention
+	multiply estimate.Multiply
+	wide     estimate.Multiply // at the precision of attention: the head
+	coreRate float64           // FLOPS in attention
 	fused    bool
+	memory   float64 // what measurements say that the count of memory is multiplied by
 	between  estimate.Link
 	hasNet   bool
 	inside   []estimate.Link // by ranks that talk; a link that is not known has no rate
@@ -28,8 +31,17 @@ func (j *job) machine(g estimate.Group) (machine, *estimate.Refusal) {
 		return machine{}, refusal
 	}
 	m := machine{g: g, Reach: r, rate: r.Multiply * j.c.Train.KernelShare, coreRate: r.Attention, fused: fusedAttention(g.Chip)}
+	m.memory = j.c.Correct(estimate.PeakMemory, j.tags(g)).Factor
 	if !m.fused {
 		m.coreRate /= 2 // scores go through memory
+	}
+	core := p
+	switch p {
+	case accelerator.FP8, accelerator.FP4, accelerator.INT8, accelerator.INT4:
+		core = accelerator.BF16
+	}
+	if refusal := m.multiplies(j.c, g, core); refusal != nil {
+		return machine{}, refusal
 	}
 	m.between, m.hasNet = j.c.Between(g)
 	m.inside = make([]estimate.Link, g.PerNode+1)
@@ -54,9 +66,6 @@ type step struct {
 func (s step) total() float64 {
 	return s.compute + s.memory + s.link + s.network + s.bubble + s.overhead
 }
-
-// opsPerLayer is the large kernels of a layer's forward pass, each of which pays the chip's fixed time.
-const opsPerLayer = 12
 
 // passes is how many forward passes' worth of arithmetic a step does for each matrix: forward, gradient of the
 // input, gradient of the weight, and a second forward under full recomputation. Of frozen weights only the adapters
@@ -84,8 +93,8 @@ func (j *job) headPasses() float64 {
 }
 
 // speed is the time of a step; false where a link it needs is not known.
-func (j *job) speed(mc *machine, k *cut, o schedule) (step, bool) {
-	one, ok := j.micro(mc, k, o)
+func (j *job) speed(mc *machine, k *cut, o schedule, w *work) (step, bool) {
+	one, ok := j.micro(mc, k, o, w)
 	if !ok {
 		return step{}, false
 	}
@@ -114,30 +123,28 @@ func (j *job) speed(mc *machine, k *cut, o schedule) (step, bool) {
 // exposed is what of a transfer does not hide behind busy: at least the share that never overlaps, at most what exceeds it.
 func exposed(t, overlap, busy float64) float64 { return max(t*(1-overlap), t-busy) }
 
-// micro is one micro-batch, forward and backward, through the stage that takes the longest: the fullest one, head included.
-func (j *job) micro(mc *machine, k *cut, o schedule) (step, bool) {
-	s, st := &j.shape, &j.states
-	t := float64(k.t)
-	tokens := float64(o.b) * float64(s.seq) / float64(k.c)
+// micro is one micro-batch, forward and backward, through the stage that takes the longest.
+func (j *job) micro(mc *machine, k *cut, o schedule, w *work) (step, bool) {
+	s := &j.shape
+	forward, weights := 1.0, 1.0
+	if o.recompute == "full" {
+		forward = 2
+	}
+	adapters := 0.0
+	if !j.states.full {
+		weights, adapters = 0, 3*s.adapterPart
+	}
+	frozen := forward*w.forward + w.inputs
+	if j.states.weight < 1 {
+		frozen *= 1 + j.c.Train.Dequantise
+	}
 	matmul, core := j.passes(o.recompute)
-	mm, head := matmul*s.matmul, j.headPasses()*s.headFLOP
-	if st.weight < 1 {
-		mm *= 1 + j.c.Train.Dequantise
-	}
-	multiply := tokens / t * (k.stageLayers*mm + head) / mc.rate
-	attention := tokens / t * k.stageLayers * core * s.core / mc.coreRate
-	elementwise := k.stageLayers * tokens * s.act / t * (2 + matmul) / mc.Bandwidth
-	// Few tokens wait for the weights, which each pass reads whole.
-	routed := k.routed
-	if s.experts > 0 {
-		routed *= j.m.TouchedExperts(tokens*float64(k.e)) / float64(s.experts)
-	}
-	reads := (matmul*st.weight*(k.dense+routed) + j.headPasses()*st.wide*k.wide()) / mc.Bandwidth
-	out := step{
-		compute:  multiply + attention,
-		memory:   elementwise + max(0, reads-multiply),
-		overhead: k.stageLayers * opsPerLayer * matmul * mc.Curve.OpSeconds(),
-	}
+	layer := frozen + weights*w.weights + adapters*w.forward + core*w.attention
+	kept := w.elementwise * (2 + matmul)
+	layers, head := k.slowest(s, layer+kept, j.headPasses()*w.head+w.loss)
+	out := step{compute: layers*layer + head*j.headPasses()*w.head, memory: layers*kept + head*w.loss}
+	out.overhead = max(0, layers*(2+matmul)*j.c.Train.HostUS*1e-6-out.compute-out.memory)
+	tokens := float64(o.b) * float64(s.seq) / float64(k.c)
 	for _, f := range [...]func(*machine, *cut, schedule, float64) (traffic, bool){j.tensor, j.expert, j.context, j.pipeline} {
 		x, ok := f(mc, k, o, tokens)
 		if !ok {
@@ -147,6 +154,16 @@ func (j *job) micro(mc *machine, k *cut, o schedule) (step, bool) {
 		out.network += x.network
 	}
 	return out, true
+}
+
+// slowest is the layers of the stage that takes the longest, and 1 where it has the head: the last one holds the layers that the
+// others leave it.
+func (k *cut) slowest(s *shape, layer, head float64) (layers, heads float64) {
+	last := float64(s.layers) - k.stageLayers*float64(k.p-1)
+	if last < 0 || last*layer+head < k.stageLayers*layer {
+		return k.stageLayers, 0
+	}
+	return last, 1
 }
 
 func (s step) times(n float64) step {
@@ -162,7 +179,7 @@ func (j *job) update(k *cut, zero int) float64 {
 	}
 	if zero >= 1 {
 		n := float64(k.d * k.c)
-		dense, routed = dense/n, routed/max(1, n/float64(k.e))
+		dense, routed = dense/n, routed/max(1, n*float64(k.t)/float64(k.spread()))
 	}
 	return 2 * (dense + routed) * (st.opt + st.grad + st.wide)
 }

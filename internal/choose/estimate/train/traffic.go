@@ -28,7 +28,7 @@ func (j *job) tensor(mc *machine, k *cut, o schedule, tokens float64) (traffic, 
 }
 
 // expert is the all-to-alls of expert parallelism: tokens out and back, forward and backward, and once more when the
-// forward is repeated. Of the e-1 peers those in other machines are reached over the network.
+// forward is repeated. What goes to experts of another machine crosses the network once a machine, and its links on the other side.
 func (j *job) expert(mc *machine, k *cut, o schedule, tokens float64) (x traffic, ok bool) {
 	if k.e == 1 || j.shape.moeShare == 0 {
 		return traffic{}, true
@@ -37,21 +37,24 @@ func (j *job) expert(mc *machine, k *cut, o schedule, tokens float64) (x traffic
 	if o.recompute == "full" {
 		n = 6
 	}
-	peer := tokens / float64(k.t) * j.shape.topK * 2 * float64(j.shape.hidden) / float64(k.e)
+	stride := max(1, k.t/k.e)
+	token := tokens / float64(max(1, k.t/stride)) * 2 * float64(j.shape.hidden)
 	layers := n * k.stageLayers * j.shape.moeShare * (1 - j.c.Train.Overlap.Expert)
-	local := max(1, min(k.e, mc.g.PerNode/k.t))
+	local := max(1, min(k.e, mc.g.PerNode/stride))
+	machines := float64(k.e) / float64(local)
 	if local > 1 {
-		l := mc.inside[local*k.t]
+		l := mc.inside[local*stride]
 		if l.BytesPerSec <= 0 {
 			return traffic{}, false
 		}
-		x.link = layers * float64(local-1) * (peer/l.BytesPerSec + l.HopSeconds)
+		x.link = layers * (float64(local-1)/float64(local)*token*j.shape.topK/l.BytesPerSec + float64(local-1)*l.HopSeconds)
 	}
-	if far := k.e - local; far > 0 {
+	if machines > 1 {
 		if !mc.hasNet {
 			return traffic{}, false
 		}
-		x.network = layers * (float64(far)*peer/mc.each() + math.Sqrt(float64(far))*mc.between.HopSeconds)
+		met := machines * (1 - math.Pow(1-1/machines, j.shape.topK)) // machines that a token's experts stand in
+		x.network = layers * (met*(machines-1)/machines*token/mc.each() + math.Sqrt(machines-1)*mc.between.HopSeconds)
 	}
 	return x, true
 }
@@ -116,7 +119,7 @@ func (j *job) data(mc *machine, k *cut, o schedule) (x traffic, ok bool) {
 	dense, ok1 := mc.ring(k.t, n, volume, calls)
 	routed, ok2 := traffic{}, true
 	if volumeE > 0 {
-		routed, ok2 = mc.ring(k.t*k.e, n/k.e, volumeE, calls)
+		routed, ok2 = mc.ring(k.spread(), k.t*n/k.spread(), volumeE, calls)
 	}
 	x = traffic{dense.link + routed.link, dense.network + routed.network}
 	if j.shape.tied && k.p > 1 && st.full { // the two copies of the embedding sum their gradients

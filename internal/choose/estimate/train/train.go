@@ -17,16 +17,26 @@ import (
 
 // job is a training run prepared for estimating: everything that does not depend on the machine.
 type job struct {
-	w      *workload.Workload
-	c      *estimate.Curves
-	m      *model.Model
-	shape  shape
-	states states
-	format model.FormatInfo
+	w        *workload.Workload
+	c        *estimate.Curves
+	m        *model.Model
+	shape    shape
+	states   states
+	format   model.FormatInfo
+	details  Details
+	matrices []matrix
 }
 
 // New prepares a training or fine-tuning workload.
 func New(w *workload.Workload, c *estimate.Curves) (estimate.Job, error) {
+	j, err := newJob(w, c)
+	if err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+func newJob(w *workload.Workload, c *estimate.Curves) (*job, error) {
 	if w.Model.Class != model.Decoder && w.Model.Class != model.Encoder && w.Model.Class != model.EncoderDecoder {
 		return nil, problem.New(problem.Input, "train.not_a_transformer", problem.Args{"Model": w.Model.Name})
 	}
@@ -41,7 +51,9 @@ func New(w *workload.Workload, c *estimate.Curves) (estimate.Job, error) {
 		}
 	}
 	sh := shapeOf(w)
-	return &job{w: w, c: c, m: w.Model, shape: sh, states: statesOf(w, f, base), format: f}, nil
+	j := &job{w: w, c: c, m: w.Model, shape: sh, states: statesOf(w, f, base), format: f, matrices: matricesOf(w.Model)}
+	j.shape.extra = j.rest()
+	return j, nil
 }
 
 func (j *job) Service() bool     { return false }

@@ -1,0 +1,107 @@
+package accuracy
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/rackrate/rackrate/internal/choose/workload"
+	"github.com/rackrate/rackrate/internal/facts/accelerator"
+)
+
+// portsPattern is a machine's network ports, as in "8x200Gb HDR IB".
+var portsPattern = regexp.MustCompile(`(\d+)x(\d+)Gb`)
+
+// layoutOf pins what a row states of its layout, and what its framework fixes.
+func layoutOf(x *run, r Row) {
+	l := &x.w.Layout
+	*l = workload.LayoutPin{TP: r.Int("tp"), PP: r.Int("pp"), CP: r.Int("cp"), EP: r.Int("ep"), DP: r.Int("dp"), MicroBatch: r.Int("micro_batch"), Virtual: r.Int("vp"), ZeRO: -1}
+	x.stated = l.TP > 0 && l.PP > 0
+	if cores := 2; x.g.Chip.Name == "Trainium1" && l.TP > 1 {
+		l.TP /= cores // its table counts NeuronCores
+	}
+	if x.stated {
+		l.CP, l.Virtual = max(1, l.CP), max(1, l.Virtual)
+	}
+	if l.TP*l.PP*l.CP > 0 && l.TP*l.PP*l.CP*l.DP != x.count {
+		l.DP = 0 // follows from the others
+	}
+	if l.PP == 1 {
+		l.Virtual = min(l.Virtual, 1)
+	}
+	if l.MicroBatch > 0 && l.PP > 1 && x.w.Software.Framework == "torchtitan" {
+		l.MicroBatch = 1 // its local batch is cut into micro-batches for the pipeline
+		x.assume("micro_batch")
+	}
+	shardingOf(x, r)
+	recomputeOf(x, r)
+	if !x.stated {
+		openLayout(x, r)
+	}
+}
+
+// shardingOf reads how states are shared: a ZeRO stage, FSDP, or Megatron's distributed optimizer (stage 1).
+func shardingOf(x *run, r Row) {
+	l, text := &x.w.Layout, strings.ToLower(r.Text("fsdp_or_zero"))
+	switch {
+	case strings.Contains(text, "shard_grad_op"):
+		l.ZeRO = 2
+	case strings.Contains(text, "zero3"), strings.HasPrefix(text, "fsdp"):
+		l.ZeRO = 3
+	case strings.Contains(text, "zero1"):
+		l.ZeRO = 1
+		if n := numberAfter(text, "zero1-"); n > 0 {
+			x.details.Shard = int(n)
+		}
+	case strings.Contains(text, "distributed-optimizer"):
+		l.ZeRO = 1
+	case text == "none", text == "no_shard":
+		l.ZeRO = 0
+	case x.g.Chip.Kind == accelerator.TPU:
+		l.ZeRO = 3
+	case strings.HasPrefix(x.w.Software.Framework, "megatron"), strings.HasPrefix(x.w.Software.Framework, "mlperf"), x.w.Software.Framework == "nemo":
+		l.ZeRO = 1
+	}
+	if l.ZeRO > 0 && l.DP == 1 && l.CP <= 1 || x.count == 1 {
+		l.ZeRO = 0
+	}
+}
+
+// recomputeOf reads what the backward pass computes again.
+func recomputeOf(x *run, r Row) {
+	text := r.Text("activation_recompute")
+	switch {
+	case strings.HasPrefix(text, "selective"):
+		x.w.Layout.Recompute = "selective"
+	case text == "none", text == "full":
+		x.w.Layout.Recompute = text
+	default:
+		x.assume("activation_recompute")
+	}
+}
+
+// openLayout pins what a row without a layout still says: TPU programs shard all states and have no pipeline; batch and accumulation
+// give how many sequences are worked on at once.
+func openLayout(x *run, r Row) {
+	x.assume("layout")
+	l := &x.w.Layout
+	if x.g.Chip.Kind == accelerator.TPU {
+		l.PP, l.Virtual = 1, 1
+		return
+	}
+	steps := numberAfter(r.Text("notes"), "grad_accum=")
+	if steps < 1 || l.DP > 0 {
+		return
+	}
+	at := float64(x.w.GlobalBatch) / steps
+	if x.w.Kind == workload.Finetune || at <= float64(x.count) && x.w.Sequence >= 8192 {
+		l.MicroBatch = 1
+		for int(at)%max(1, l.DP) != 0 || x.count%max(1, int(at)) != 0 {
+			return
+		}
+		l.DP = min(int(at), x.count)
+		return
+	}
+	if at >= float64(x.count) {
+		l.DP, l.MicroBatch = x.count, int(at)/x.count
+	}
+}

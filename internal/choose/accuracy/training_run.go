@@ -1,0 +1,240 @@
+package accuracy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rackrate/rackrate/internal/base/unit"
+	"github.com/rackrate/rackrate/internal/choose/estimate"
+	"github.com/rackrate/rackrate/internal/choose/workload"
+	"github.com/rackrate/rackrate/internal/facts/accelerator"
+	"github.com/rackrate/rackrate/internal/facts/catalog"
+	"github.com/rackrate/rackrate/internal/facts/model"
+)
+
+// chipOf finds an accelerator by a table's spelling. Where it means several, the module with the most memory stands for it
+// and it is not sure.
+func chipOf(text string) (chip *accelerator.Accelerator, sure bool) {
+	plain, _, _ := strings.Cut(text, "(")
+	found := accelerator.Embedded().Resolve(plain)
+	for _, a := range found {
+		if chip == nil || rank(a) > rank(chip) {
+			chip = a
+		}
+	}
+	return chip, len(found) == 1
+}
+
+func rank(a *accelerator.Accelerator) float64 {
+	n := a.NominalGB.Or(0)
+	if a.FormFactor == "SXM" || a.FormFactor == "OAM" {
+		n += 1000
+	}
+	return n
+}
+
+// trained is a number format as a table of training spells it.
+type trained struct {
+	format model.Format
+	base   model.Format // of frozen weights, where they are quantized
+	tag    string       // what tells recipes of a format apart
+	pure   bool         // weights and optimizer states at 16 bit, without a 32-bit copy
+}
+
+// trainingFormat reads a precision. Recipes of 8-bit scaling (a tensor, a row, a block, microscaling) differ in
+// speed; those that a submission leaves open among 8 and 4 bit are a kind of their own.
+func trainingFormat(text string) (trained, bool) {
+	t := strings.ToLower(text)
+	switch {
+	case strings.Contains(t, "nf4"):
+		return trained{format: "bf16", base: "nf4", tag: "bf16", pure: true}, true
+	case strings.HasPrefix(t, "bf16/int8"), t == "int8":
+		return trained{format: "int8", tag: "int8"}, true
+	case strings.HasPrefix(t, "fp8/fp4"):
+		return trained{format: "nvfp4", tag: "fp8/fp4"}, true
+	case strings.Contains(t, "fp4"):
+		return trained{format: "nvfp4", tag: "nvfp4"}, true
+	case strings.Contains(t, "mx"):
+		return trained{format: "fp8", tag: "mxfp8"}, true
+	case strings.Contains(t, "rowwise"), strings.Contains(t, "block"):
+		return trained{format: "fp8", tag: "fp8-fine"}, true
+	case strings.HasPrefix(t, "fp8"):
+		return trained{format: "fp8", tag: "fp8"}, true
+	}
+	word, _, pure := strings.Cut(t, "-true")
+	if f, err := model.LookupFormat(word); err == nil && !f.WeightOnly {
+		return trained{format: f.Name, tag: string(f.Name), pure: pure}, true
+	}
+	return trained{}, false
+}
+
+// networkOf is the network of a row: by its name, else as its columns describe it.
+func networkOf(r Row) *model.Model {
+	name := r.Text("model")
+	for _, n := range []string{name, strings.NewReplacer("_", "-", " ", "-", "LLAMA", "llama-", "DeepSeekV", "deepseek-v", "Alpha-", "").Replace(name)} {
+		if m, err := model.Embedded().Get(n); err == nil {
+			return m
+		}
+	}
+	if r.Int("layers") == 0 || r.Int("hidden") == 0 || r.Int("heads") == 0 || r.Int("vocab") == 0 {
+		return nil
+	}
+	m, err := model.ParseConfig(name, []byte(configOf(r)))
+	if err != nil {
+		return nil
+	}
+	return m
+}
+
+// configOf writes a row's columns as a config.json: gated networks are those with grouped heads or a width that is not four times the
+// hidden one; the rest are GPT.
+func configOf(r Row) string {
+	h, ffn := r.Int("hidden"), r.Int("ffn")
+	if strings.HasPrefix(r.Text("model"), "MPT") {
+		return fmt.Sprintf(`{"model_type":"mpt","n_layers":%d,"d_model":%d,"n_heads":%d,"expansion_ratio":4,"vocab_size":%d,"max_seq_len":%d}`,
+			r.Int("layers"), h, r.Int("heads"), r.Int("vocab"), max(2048, r.Int("seq_len")))
+	}
+	if ffn == 4*h && (r.Int("kv_heads") == 0 || r.Int("kv_heads") == r.Int("heads")) {
+		return fmt.Sprintf(`{"model_type":"gpt2","n_layer":%d,"n_embd":%d,"n_head":%d,"vocab_size":%d,"n_positions":%d}`,
+			r.Int("layers"), h, r.Int("heads"), r.Int("vocab"), max(2048, r.Int("seq_len")))
+	}
+	return fmt.Sprintf(`{"model_type":"llama","num_hidden_layers":%d,"hidden_size":%d,"num_attention_heads":%d,"num_key_value_heads":%d,"intermediate_size":%d,"vocab_size":%d}`,
+		r.Int("layers"), h, r.Int("heads"), max(1, r.Int("kv_heads")), max(ffn, h), r.Int("vocab"))
+}
+
+// trainingFramework is what trained, without its version: submitters to MLPerf name their containers, all of which hold the reference of
+// NVIDIA (NeMo), AMD or Google.
+func trainingFramework(r Row) string {
+	t := strings.ToLower(r.Text("framework"))
+	for _, name := range []string{"llm-foundry", "megatron-bridge", "internevo", "torchtitan", "maxtext", "litgpt", "torchtune"} {
+		if strings.HasPrefix(t, name) {
+			return name
+		}
+	}
+	vendor := strings.ToLower(r.Text("accelerator"))
+	switch {
+	case strings.Contains(t, "neuron"):
+		return "neuron"
+	case strings.HasPrefix(t, "megatron"):
+		return "megatron-lm"
+	case strings.HasPrefix(r.Text("source"), "mlcommons/"):
+		if strings.HasPrefix(vendor, "mi") {
+			return "mlperf-rocm"
+		}
+		return "mlperf-nemo"
+	case strings.Contains(t, "nemo"):
+		return "nemo"
+	}
+	word, _, _ := strings.Cut(t, " ")
+	return word
+}
+
+// modeOf tells pretraining from fine-tunes by their methods, and releases of one framework where they changed what it reaches.
+func modeOf(x *run, r Row) string {
+	if x.w.Kind == workload.Train {
+		return "pretrain"
+	}
+	return string(x.w.Method)
+}
+
+// fineTune reads the method of a fine-tune.
+func fineTune(x *run, r Row, f trained) {
+	if f.pure {
+		x.w.Optimizer = workload.AdamWBF16
+	}
+	text := strings.ToLower(r.Text("workload"))
+	if !strings.Contains(text, "finetune") {
+		return
+	}
+	x.w.Kind = workload.Finetune
+	switch {
+	case f.base == "nf4", strings.Contains(text, "qlora"):
+		x.w.Method, x.w.LoRARank = workload.QLoRA, 16
+	case strings.Contains(text, "lora"), strings.Contains(text, "adapter"):
+		x.w.Method, x.w.LoRARank = workload.LoRA, 16
+	}
+}
+
+// sizes reads sequence and batch; false where they are not to be had.
+func sizes(x *run, r Row) bool {
+	w := x.w
+	w.Sequence, w.GlobalBatch = r.Int("seq_len"), r.Int("global_batch")
+	step := numberAfter(r.Text("notes"), "tokens per step in log=")
+	if w.Sequence == 0 && step > 0 {
+		w.Sequence = 8192
+		x.assume("seq_len")
+	}
+	if longest := numberAfter(r.Text("notes"), "longest sample "); w.Sequence == 0 && longest > 0 {
+		w.Sequence = int(longest)
+	}
+	if w.Sequence == 0 && strings.HasPrefix(r.Text("model"), "GPT") {
+		w.Sequence = 2048 // as GPT-3
+		x.assume("seq_len")
+	}
+	if w.GlobalBatch == 0 && step > 0 {
+		w.GlobalBatch = int(step) / w.Sequence
+	}
+	if w.GlobalBatch == 0 && r.Int("micro_batch") > 0 {
+		w.GlobalBatch = r.Int("micro_batch") * max(1, r.Int("dp"), x.count/max(1, r.Int("tp")*r.Int("pp")))
+		x.assume("global_batch")
+	}
+	return w.Sequence > 0 && w.GlobalBatch > 0
+}
+
+// fabric is what the usual machine of a chip has: accelerators a machine, their links, and the network's Gbit/s an accelerator.
+type fabric struct {
+	per      int
+	topology catalog.Topology
+	network  catalog.NetworkKind
+	gbps     float64
+}
+
+// fabricOf is the usual machine by what the chip is: eight on a board with a 400 Gbit/s port each, 200 on A100, 800 on B300; racks of 72;
+// pods of TPUs on one torus; 16 Trainium on 800 Gbit/s. Sources: the makers' reference systems.
+func fabricOf(a *accelerator.Accelerator) fabric {
+	f := fabric{per: 8, topology: catalog.NVSwitch, network: catalog.InfiniBand, gbps: 400}
+	switch {
+	case strings.HasPrefix(a.Name, "GB"):
+		f.per = 72
+		if strings.HasPrefix(a.Name, "GB3") {
+			f.gbps = 800
+		}
+	case a.Name == "B300":
+		f.gbps = 800
+	case a.Arch == "Ampere" && a.FormFactor == "SXM":
+		f.gbps = 200
+	case a.Vendor == "AMD":
+		f.topology, f.network = catalog.XGMI, catalog.RoCE
+	case a.Kind == accelerator.TPU:
+		f = fabric{per: 8192, topology: catalog.ICI, network: catalog.Ethernet, gbps: 100}
+	case a.Vendor == "AWS":
+		f = fabric{per: 16, topology: catalog.NeuronLink, network: catalog.EFA, gbps: 50}
+		if a.Name != "Trainium1" {
+			f.gbps = 200
+		}
+	case a.Vendor == "Intel":
+		f.topology, f.network, f.gbps = catalog.VendorMesh, catalog.RoCE, 300
+	case a.FormFactor == "PCIe":
+		f.topology, f.network, f.gbps = catalog.PCIeOnly, catalog.Ethernet, 50
+	}
+	return f
+}
+
+// groupOf cuts so many accelerators into equal machines, as large as the fabric allows. What the notes say of the network holds.
+func groupOf(a *accelerator.Accelerator, count int, notes string) estimate.Group {
+	f := fabricOf(a)
+	per := min(f.per, count)
+	for count%per != 0 {
+		per--
+	}
+	g := estimate.Group{Chip: a, Share: 1, PerNode: per, Nodes: count / per, Topology: f.topology, Network: f.network}
+	gbps := f.gbps * float64(per)
+	if m := portsPattern.FindStringSubmatch(notes); m != nil {
+		gbps = numberAfter(" "+m[1], " ") * numberAfter(" "+m[2], " ")
+		if strings.Contains(notes, "RoCE") {
+			g.Network = catalog.RoCE
+		}
+	}
+	g.NetworkGbps = unit.Some(gbps)
+	return g
+}

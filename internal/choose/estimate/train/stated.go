@@ -1,0 +1,83 @@
+package train
+
+import (
+	"github.com/rackrate/rackrate/internal/base/unit"
+	"github.com/rackrate/rackrate/internal/choose/estimate"
+	"github.com/rackrate/rackrate/internal/choose/workload"
+)
+
+// Details is what a published run states of itself and a workload has no key for.
+type Details struct {
+	// Shard is how many ranks share the optimizer states (and what else is shared): hierarchical or "zero1-8"; 0 is all of them.
+	Shard int
+	// Precision and Mode are tags of the run where its source tells kinds of a format or of a run apart.
+	Precision, Mode string
+}
+
+// Run is a published run whose layout is known in full or in part.
+type Run struct{ job *job }
+
+// NewRun prepares a run.
+func NewRun(w *workload.Workload, c *estimate.Curves, d Details) (*Run, error) {
+	j, err := newJob(w, c)
+	if err != nil {
+		return nil, err
+	}
+	j.details = d
+	return &Run{j}, nil
+}
+
+// boundless is how many times a chip's memory a run may take that we would not have thought to fit: it did fit.
+const boundless = 64
+
+// At is the estimate of the run on a group: of the layout it states, the rest as the search fills it in. What does not fit by our
+// count is estimated all the same.
+func (r *Run) At(g estimate.Group) (estimate.Estimate, *estimate.Refusal) {
+	e, refusal, _ := r.job.Best(g)
+	if refusal == nil || refusal.Reason != estimate.NoMemory {
+		return e, refusal
+	}
+	chip := *g.Chip
+	if gb, ok := chip.NominalGB.Get(); ok {
+		chip.NominalGB = unit.Some(gb * boundless)
+	}
+	g.Chip = &chip
+	e, refusal, _ = r.job.Best(g)
+	return e, refusal
+}
+
+// ModelFLOP is the arithmetic of a trained token without recomputation, as MFU counts it.
+func (r *Run) ModelFLOP() float64 { return r.job.modelFLOP() }
+
+// Tags is what measurements like the run may share with it.
+func (r *Run) Tags(g estimate.Group) estimate.Tags { return r.job.tags(g) }
+
+// tags is what measurements like this job's may share with it.
+func (j *job) tags(g estimate.Group) estimate.Tags {
+	t := estimate.ChipTags(g.Chip)
+	t.Model, t.Family, t.Structure = j.m.Name, j.m.Family, structure(j)
+	t.Framework, t.Precision, t.Mode = j.w.Software.Framework, string(j.format.Name), method(j.w)
+	if j.details.Precision != "" {
+		t.Precision = j.details.Precision
+	}
+	if j.details.Mode != "" {
+		t.Mode = j.details.Mode
+	}
+	return t
+}
+
+// structure is what the network is made of.
+func structure(j *job) string {
+	if j.shape.experts > 0 {
+		return "moe"
+	}
+	return "dense"
+}
+
+// method is pretrain, or how a fine-tune changes the weights.
+func method(w *workload.Workload) string {
+	if w.Kind == workload.Train {
+		return "pretrain"
+	}
+	return string(w.Method)
+}

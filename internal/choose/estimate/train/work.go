@@ -1,0 +1,154 @@
+package train
+
+import (
+	"github.com/rackrate/rackrate/internal/choose/estimate"
+	"github.com/rackrate/rackrate/internal/facts/accelerator"
+	"github.com/rackrate/rackrate/internal/facts/model"
+)
+
+// matrix is one matrix multiply of a layer: in values of a token to out. Tensor parallelism cuts the output of the first of a
+// pair (query, key, value; up) and the input of the second (attention's output; down), so that only the sum crosses ranks.
+type matrix struct {
+	in, out float64
+	times   float64 // how often an average layer has it
+	second  bool
+	routed  bool // one of each expert
+}
+
+// matrices lists the multiplies of the layers. Matrices of like input are one, as the usual kernels run them; latent and recurrent
+// attention counts as one matrix in of all its weights but the output's.
+func matricesOf(m *model.Model) []matrix {
+	var out []matrix
+	h := float64(m.Hidden)
+	for _, l := range m.Stack {
+		n, a := float64(l.Count)/float64(m.Layers), l.Attention
+		back := float64(a.Heads * a.VDim)
+		if a.Kind == model.LinearAttention {
+			back = float64(l.Params.Attention) / h / 3
+		}
+		if forth := float64(l.Params.Attention)/h - back; forth > 0 {
+			out = append(out, matrix{in: h, out: forth, times: n}, matrix{in: back, out: h, times: n, second: true})
+		}
+		out = appendMLP(out, n, h, matrices(l.Params.MLP, 1, m.Hidden, l.FFN), float64(l.FFN), false)
+		if e := m.MoE; l.MoE && e != nil {
+			shared := float64(e.Shared * e.SharedFFN)
+			out = appendMLP(out, n, h, matrices(l.Params.MLP, e.Shared, m.Hidden, e.SharedFFN), shared, false)
+			out = appendMLP(out, n, h, matrices(l.Params.Routed, e.Experts, m.Hidden, e.FFN), float64(e.FFN), true)
+		}
+	}
+	return out
+}
+
+// appendMLP adds a feed-forward of two or three matrices.
+func appendMLP(out []matrix, times, hidden, count, width float64, routed bool) []matrix {
+	if count < 2 || width == 0 {
+		return out
+	}
+	return append(out, matrix{in: hidden, out: (count - 1) * width, times: times, routed: routed},
+		matrix{in: width, out: hidden, times: times, second: true, routed: routed})
+}
+
+// rest is the forward FLOPs of a token and layer that are in none of the matrices: routers, encoders.
+func (j *job) rest() float64 {
+	left := j.shape.matmul
+	for _, x := range j.matrices {
+		n := 2 * x.in * x.out * x.times
+		if x.routed {
+			n *= j.shape.topK
+		}
+		left -= n
+	}
+	return max(0, left)
+}
+
+// work is the seconds of one average layer and of the head for one micro-batch on a rank, alone on its machine.
+type work struct {
+	forward, inputs, weights float64 // the layer's multiplies: forward, gradient of inputs, gradient of weights
+	attention                float64 // one forward pass of the attention core
+	head                     float64 // one pass of the output head
+	elementwise              float64 // one pass over what a layer keeps
+	loss                     float64 // softmax and its gradient over the vocabulary
+}
+
+// work prices a cut and a micro-batch, for all schedules of them. Each multiply follows the curve of measured kernels with the
+// sustained rate for a ceiling.
+func (j *job) work(mc *machine, k *cut, b int) work {
+	s := &j.shape
+	t := float64(k.t)
+	tokens := float64(b) * float64(s.seq) / float64(k.c)
+	var w work
+	for i := range j.matrices {
+		x := &j.matrices[i]
+		in, out := x.in, x.out
+		if x.routed {
+			j.experts(mc, k, x, tokens, &w)
+			continue
+		}
+		if x.second {
+			in /= t
+		} else {
+			out /= t
+		}
+		w.forward += x.times * mc.multiply.Seconds(tokens, out, in)
+		w.inputs += x.times * mc.multiply.Seconds(tokens, in, out)
+		w.weights += x.times * mc.multiply.Seconds(out, in, tokens)
+	}
+	if s.extra > 0 {
+		once := tokens / t * s.extra / mc.rate
+		w.forward, w.inputs, w.weights = w.forward+once, w.inputs+once, w.weights+once
+	}
+	share := j.c.Train.KernelShare
+	w.forward, w.inputs, w.weights = w.forward/share, w.inputs/share, w.weights/share
+	w.attention = tokens / t * s.core / mc.coreRate
+	if s.headFLOP > 0 {
+		w.head = mc.wide.Seconds(tokens, s.headFLOP/2/float64(s.hidden)/t, float64(s.hidden)) / share
+		w.loss = j.c.Train.Elementwise * tokens / t * s.headFLOP / 2 / float64(s.hidden) * lossBytes / mc.Bandwidth
+	}
+	w.elementwise = j.c.Train.Elementwise * tokens * s.act / t / mc.Bandwidth
+	return w
+}
+
+// lossBytes is what the softmax over the vocabulary reads and writes a logit: 16-bit logits, 32-bit probabilities, their gradient.
+const lossBytes = 16
+
+// experts adds the grouped multiplies of a rank's experts: the tokens of the e ranks, topK experts each, evenly routed. Fewer ranks
+// than tensor parallelism has cut each expert.
+func (j *job) experts(mc *machine, k *cut, x *matrix, tokens float64, w *work) {
+	s := &j.shape
+	in, out := x.in, x.out
+	cut := max(1, float64(k.t)/float64(k.e))
+	if x.second {
+		in /= cut
+	} else {
+		out /= cut
+	}
+	local := float64(s.experts) / float64(k.e)
+	rows := tokens / max(1, float64(k.t)/cut) * s.topK / local
+	touched := local
+	if rows < 1 {
+		touched, rows = rows*local, 1
+	}
+	n := x.times / j.c.Train.Grouped
+	w.forward += n * mc.multiply.Grouped(touched, rows, out, in)
+	w.inputs += n * mc.multiply.Grouped(touched, rows, in, out)
+	w.weights += n * mc.multiply.Grouped(touched, out, in, rows)
+}
+
+// multiplies prepares the curves of the layers' matrix multiplies, and of the head's, which stays at the precision of attention, with
+// the rates that long runs reach for ceilings.
+func (m *machine) multiplies(c *estimate.Curves, g estimate.Group, core accelerator.Precision) *estimate.Refusal {
+	k, refusal := estimate.EmbeddedKernels().For(c, g)
+	if refusal != nil {
+		return refusal
+	}
+	m.multiply = ceiling(k, m.Precision, m.Multiply)
+	m.wide = ceiling(k, core, m.Attention/c.Train.AttentionShare)
+	return nil
+}
+
+// ceiling is a chip's multiply curve at a precision with another rate for large ones.
+func ceiling(k *estimate.Kernels, p accelerator.Precision, rate float64) estimate.Multiply {
+	x, _ := k.Multiply(estimate.Arithmetic{Precision: p})
+	x.WeightBytes, x.Peak = x.InputBytes, rate/x.Curve.Compute
+	return x
+}
