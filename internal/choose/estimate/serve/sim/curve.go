@@ -2,52 +2,60 @@ package sim
 
 import "math"
 
-// Tail is the 99th percentiles that clients see at a rate, in seconds, and the mean number of sequences in their answers.
-type Tail struct{ TTFT, TPOT, E2E, Decoding float64 }
+// Tail is the 99th percentiles that clients see, in seconds; and the mean and most sequences in their answers.
+type Tail struct{ TTFT, TPOT, E2E, Mean, Most float64 }
+
+// zip works out a tail from two, part by part.
+func (t Tail) zip(u Tail, f func(a, b float64) float64) Tail {
+	return Tail{f(t.TTFT, u.TTFT), f(t.TPOT, u.TPOT), f(t.E2E, u.E2E), f(t.Mean, u.Mean), f(t.Most, u.Most)}
+}
+
+// Quiet is what clients see who never meet another.
+func (s *Sim) Quiet(d Deployment, requests []Request) Tail {
+	return tail(s.Closed(d, 1, requests), s.All())
+}
+
+// Busy is what clients see whose requests come at their times, in steady state. The rate must be below what the deployment
+// can do: else it grows with the number of requests.
+func (s *Sim) Busy(d Deployment, requests []Request) Tail {
+	return tail(s.Open(d, requests), s.Steady())
+}
+
+func tail(r Run, l Latencies) Tail {
+	return Tail{l.TTFT.P99, l.TPOT.P99, l.E2E.P99, r.MeanDecoding, float64(r.MostDecoding)}
+}
 
 // Curve is how tails rise with the rate of requests. Batching has anomalies, by which a few more requests may be a little
 // faster; a curve takes the highest of what is at or below a rate, so that it never falls, and is straight between the
-// rates that were simulated.
+// rates it was given.
 type Curve struct {
-	rates []float64 // rising, from 0
+	rates []float64 // rising
 	tails []Tail
 }
 
-// alone is how many requests show what clients see who never meet another.
-const alone = 64
-
-// Curve simulates a deployment at rising rates, requests a second, besides one client alone. Load appends the requests of a
-// rate. A rate at which queues go on growing belongs to no curve: stay below what the deployment can do.
-func (s *Sim) Curve(c *Curve, d Deployment, rates []float64, load func(to []Request, rate float64) []Request) {
-	c.rates, c.tails = append(c.rates[:0], 0), c.tails[:0]
-	s.loaded = load(s.loaded[:0], rates[0])
-	s.Closed(d, 1, s.loaded[:min(alone, len(s.loaded))])
-	quiet := tail(s.All(), 0)
-	c.tails = append(c.tails, quiet)
-	for _, rate := range rates {
-		s.loaded = load(s.loaded[:0], rate)
-		run := s.Open(d, s.loaded)
-		t, before := tail(s.Steady(), run.MeanDecoding), c.tails[len(c.tails)-1]
-		c.rates = append(c.rates, rate)
-		c.tails = append(c.tails, Tail{max(t.TTFT, before.TTFT), max(t.TPOT, before.TPOT), max(t.E2E, before.E2E), max(t.Decoding, before.Decoding)})
+// Add goes on to a higher rate. The first should be that of Quiet, at 0.
+func (c *Curve) Add(rate float64, t Tail) {
+	if n := len(c.tails); n > 0 {
+		t = t.zip(c.tails[n-1], math.Max)
 	}
+	c.rates, c.tails = append(c.rates, rate), append(c.tails, t)
 }
 
-func tail(l Latencies, decoding float64) Tail {
-	return Tail{l.TTFT.P99, l.TPOT.P99, l.E2E.P99, decoding}
+// Holds tells whether no tail is above its limit; limits of 0 do not count.
+func (t Tail) Holds(limit Tail) bool {
+	held := func(have, want float64) bool { return want == 0 || have <= want }
+	return held(t.TTFT, limit.TTFT) && held(t.TPOT, limit.TPOT) && held(t.E2E, limit.E2E)
 }
 
-// At is the tails at a rate; past the curve's end infinite.
+// At is the tails at a rate; past the curve's end those of the end.
 func (c *Curve) At(rate float64) Tail {
 	for i := 1; i < len(c.rates); i++ {
-		if rate <= c.rates[i] {
-			a, b := c.tails[i-1], c.tails[i]
+		if rate < c.rates[i] {
 			x := max(0, rate-c.rates[i-1]) / (c.rates[i] - c.rates[i-1])
-			between := func(a, b float64) float64 { return a + x*(b-a) }
-			return Tail{between(a.TTFT, b.TTFT), between(a.TPOT, b.TPOT), between(a.E2E, b.E2E), between(a.Decoding, b.Decoding)}
+			return c.tails[i-1].zip(c.tails[i], func(a, b float64) float64 { return a + x*(b-a) })
 		}
 	}
-	return Tail{math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)}
+	return c.tails[len(c.tails)-1]
 }
 
 // Most is the highest rate of the curve at which no tail is above its limit; limits of 0 do not count. It is 0 where even

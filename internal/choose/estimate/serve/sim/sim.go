@@ -107,7 +107,6 @@ type Sim struct {
 	decoders, prefills []engine
 	handed             queue // on the way from a prefill engine to a decoder, by arrival
 	ttft, tpot, e2e    []float64
-	loaded             []Request
 }
 
 // Open sends each request at its time, which must not fall.
