@@ -21,6 +21,7 @@ var recipes = map[estimate.Target]recipe{
 	estimate.Training:   trainingRecipe,
 	estimate.PeakMemory: memoryRecipe,
 	estimate.Hashing:    hashRecipe,
+	estimate.Vision:     visionRecipe,
 }
 
 // Fit fits the calibration of a target to a set. It does the same for the same set, whatever order its tables come in.

@@ -23,6 +23,8 @@ type layout struct {
 var layouts = []layout{
 	{"training", trainingColumns, trainingRow},
 	{"hash", hashColumns, hashRow},
+	{"serving", servingColumns, servingRow},
+	{"inference", visionColumns, visionRow},
 }
 
 // Row is a line of a table by the names in its header.
