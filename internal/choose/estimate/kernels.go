@@ -89,13 +89,13 @@ func (t *KernelTable) check() error {
 			need(min(c.Compute, c.Bandwidth) > 0 && min(c.FixedUS, c.Pad, c.SerialNS) >= 0 && blends(c.Overlap) && c.Like != "" && c.Source != "", "decode."+kind+"."+key)
 		}
 		for key, c := range t.Prefill[kind] {
-			need(min(c.Compute, c.Bandwidth) > 0 && min(c.FixedUS, c.QueryPad, c.KeyPad, c.Wave) >= 0 && blends(c.Overlap) && c.Like != "" && c.Source != "", "prefill."+kind+"."+key)
+			need(min(c.Compute, c.Bandwidth) > 0 && min(c.FixedUS, c.QueryPad, c.KeyPad, c.KeyReads, c.SerialNS) >= 0 && blends(c.Overlap) && c.Like != "" && c.Source != "", "prefill."+kind+"."+key)
 		}
 	}
 	for topology, kinds := range t.Inside {
 		for kind, curves := range kinds {
 			for key, c := range curves {
-				need(min(c.Share, c.Share4, c.Share2, c.RampMB) > 0 && min(c.BaseUS, c.StepUS, c.RampUS) >= 0 && c.Source != "", "inside."+topology+"."+kind+"."+key)
+				need(min(c.Share, c.RampMB) > 0 && (c.Share4 > 0) == (c.Share2 > 0) && min(c.BaseUS, c.StepUS, c.RampUS) >= 0 && c.Source != "", "inside."+topology+"."+kind+"."+key)
 			}
 		}
 	}
@@ -272,7 +272,7 @@ func (t *KernelTable) inside(c *Curves, g Group, ranks int) Inside {
 	pick := func(kind string, passes float64) Collective {
 		fitted := Nearest(kinds[kind], g.Chip)
 		if fitted.N == 0 {
-			fitted = CollectiveCurve{Share: curve.Share, Share4: curve.Share, Share2: curve.Share, BaseUS: curve.HopUS, StepUS: curve.HopUS, RampMB: 1}
+			fitted = CollectiveCurve{Share: curve.Share, BaseUS: curve.HopUS, StepUS: curve.HopUS, RampMB: 1}
 		}
 		return Collective{Curve: fitted, Rate: nominal, Passes: passes}
 	}

@@ -45,7 +45,8 @@ type PrefillCurve struct {
 	FixedUS   float64 `yaml:"fixed_us"`
 	QueryPad  float64 `yaml:"query_pad"` // query tokens that a sequence costs beyond its own
 	KeyPad    float64 `yaml:"key_pad"`   // key tokens that a query costs beyond those it sees
-	Wave      float64 `yaml:"wave"`      // query rows, over all heads, of the last, partly filled round of tiles
+	KeyReads  float64 `yaml:"key_reads"` // how often a new key or value costs memory traffic: written, read by several rounds of queries
+	SerialNS  float64 `yaml:"serial_ns"` // of one key in the loop over a tile of queries, however few tiles there are, in nanoseconds
 	Overlap   float64 `yaml:"overlap"`
 	Fitted    `yaml:",inline"`
 }
@@ -53,8 +54,8 @@ type PrefillCurve struct {
 // CollectiveCurve is the time of one collective among the accelerators of one machine; see Collective.Seconds.
 type CollectiveCurve struct {
 	Share  float64 `yaml:"share"`   // of the nominal one-way rate among eight and more, large messages
-	Share4 float64 `yaml:"share4"`  // the same among four
-	Share2 float64 `yaml:"share2"`  // and among two
+	Share4 float64 `yaml:"share4"`  // the same among four, and
+	Share2 float64 `yaml:"share2"`  // among two; 0 where only Share is known
 	BaseUS float64 `yaml:"base_us"` // of an empty message
 	StepUS float64 `yaml:"step_us"` // more of it for each further rank
 	RampUS float64 `yaml:"ramp_us"` // lost where a message is too large for the low-latency protocols and too small to fill the link
@@ -115,32 +116,33 @@ type Attention struct {
 //
 //	fixed + blend(blend(cache read, arithmetic), serial·context)
 func (x *Attention) DecodeSeconds(sequences, context, queryHeads, kvHeads, headDim float64) float64 {
-	return x.decode(sequences, context, 2*kvHeads*headDim, 4*queryHeads*headDim)
+	return x.decode(sequences, context, 2*kvHeads*headDim, 4*queryHeads*headDim/x.Decode.Compute)
 }
 
 // LatentSeconds is DecodeSeconds for multi-head latent attention: all heads share one cached vector of so many elements, of
-// which the values are a part.
+// which the values are a part. So many queries a vector fill the matrix units as prefill does: FlashMLA states 660 of an
+// H800's 989 TFLOPS where arithmetic bounds it.
 func (x *Attention) LatentSeconds(sequences, context, queryHeads, cached, values float64) float64 {
-	return x.decode(sequences, context, cached, 2*queryHeads*(cached+values))
+	return x.decode(sequences, context, cached, 2*queryHeads*(cached+values)/x.Prefill.Compute)
 }
 
-// decode takes the cached elements and the FLOPs of one token of context.
+// decode takes the cached elements of one token of context, and its FLOPs at peak.
 func (x *Attention) decode(sequences, context, elements, flops float64) float64 {
 	c := &x.Decode
 	tokens := sequences * (context + c.Pad)
 	read := tokens * elements * x.KVBytes / (x.Bandwidth * c.Bandwidth)
-	return c.FixedUS*1e-6 + blend(blend(read, tokens*flops/(x.Peak*c.Compute), c.Overlap), context*c.SerialNS*1e-9, c.Overlap)
+	return c.FixedUS*1e-6 + blend(blend(read, tokens*flops/x.Peak, c.Overlap), context*c.SerialNS*1e-9, c.Overlap)
 }
 
 // PrefillSeconds is the time of so many sequences' new tokens, each of which sees the tokens before it: those
 // already cached and, on average, half of the new. Heads are those of this accelerator:
 //
-//	fixed + blend(4·headDim·(rows + wave)·(past + new/2 + pad) / compute, (queries + result + keys + values) / bandwidth)
+//	fixed + blend((4·headDim·rows / compute + serial)·(past + new/2 + pad), (queries + result + reads·new keys and values + cached ones) / bandwidth)
 func (x *Attention) PrefillSeconds(sequences, newTokens, pastTokens, queryHeads, kvHeads, headDim float64) float64 {
 	c := &x.Prefill
-	rows := sequences*queryHeads*(newTokens+c.QueryPad) + c.Wave
-	compute := 4 * headDim * rows * (pastTokens + newTokens/2 + c.KeyPad) / (x.Peak * c.Compute)
-	bytes := sequences * headDim * (2*outputBytes*queryHeads*newTokens + 2*x.KVBytes*kvHeads*(newTokens+pastTokens))
+	rows := sequences * queryHeads * (newTokens + c.QueryPad)
+	compute := (4*headDim*rows/(x.Peak*c.Compute) + c.SerialNS*1e-9) * (pastTokens + newTokens/2 + c.KeyPad)
+	bytes := sequences * headDim * (2*outputBytes*queryHeads*newTokens + 2*x.KVBytes*kvHeads*(c.KeyReads*newTokens+pastTokens))
 	return c.FixedUS*1e-6 + blend(compute, bytes/(x.Bandwidth*c.Bandwidth), c.Overlap)
 }
 
@@ -172,7 +174,7 @@ func (x *Collective) Seconds(ranks int, bytes float64) float64 {
 // share is that among so many ranks, between the measured numbers in proportion.
 func (c *CollectiveCurve) share(n float64) float64 {
 	switch {
-	case n >= 8:
+	case n >= 8 || c.Share4 == 0:
 		return c.Share
 	case n >= 4:
 		return c.Share4 + (c.Share-c.Share4)*(n-4)/4

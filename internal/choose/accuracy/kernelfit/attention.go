@@ -13,11 +13,13 @@ type lookback struct {
 	x                                            estimate.Attention // without its curves
 }
 
+// decodes is how attention over cached contexts is fitted. Overlap is held: the measurements do not tell it from the shares, and
+// at this value the shares agree with the rates of the longest reads.
 func decodes() kind[estimate.DecodeCurve, lookback] {
 	return kind[estimate.DecodeCurve, lookback]{
-		start: estimate.DecodeCurve{Compute: 0.3, Bandwidth: 0.85, FixedUS: 10, Pad: 100, SerialNS: 0.2, Overlap: 0.5},
+		start: estimate.DecodeCurve{Compute: 0.3, Bandwidth: 0.85, FixedUS: 10, Pad: 100, SerialNS: 0.2, Overlap: 0.9},
 		knobs: func(c *estimate.DecodeCurve) []knob {
-			return []knob{upTo(1, &c.Compute), upTo(0.97, &c.Bandwidth), positive(&c.FixedUS), positive(&c.Pad), positive(&c.SerialNS), overlap(&c.Overlap)}
+			return []knob{upTo(1, &c.Compute), upTo(0.97, &c.Bandwidth), positive(&c.FixedUS), positive(&c.Pad), positive(&c.SerialNS)}
 		},
 		time: func(c *estimate.DecodeCurve, s *sample[lookback]) float64 {
 			r := &s.row
@@ -31,12 +33,14 @@ func decodes() kind[estimate.DecodeCurve, lookback] {
 	}
 }
 
+// prefills is how attention of prompts is fitted. Overlap and the share of the bandwidth are held: the measurements do not tell
+// them from the number of reads.
 func prefills() kind[estimate.PrefillCurve, lookback] {
 	return kind[estimate.PrefillCurve, lookback]{
-		start: estimate.PrefillCurve{Compute: 0.6, Bandwidth: 0.8, FixedUS: 10, QueryPad: 50, KeyPad: 50, Wave: 2000, Overlap: 0.5},
+		start: estimate.PrefillCurve{Compute: 0.6, Bandwidth: 0.9, FixedUS: 10, QueryPad: 50, KeyPad: 50, KeyReads: 3, SerialNS: 15, Overlap: 0},
 		knobs: func(c *estimate.PrefillCurve) []knob {
 			return []knob{
-				upTo(2, &c.Compute), upTo(1, &c.Bandwidth), positive(&c.FixedUS), positive(&c.QueryPad), positive(&c.KeyPad), positive(&c.Wave), overlap(&c.Overlap),
+				upTo(2, &c.Compute), positive(&c.FixedUS), positive(&c.QueryPad), positive(&c.KeyPad), positive(&c.KeyReads), positive(&c.SerialNS),
 			}
 		},
 		time: func(c *estimate.PrefillCurve, s *sample[lookback]) float64 {
