@@ -28,9 +28,13 @@ type run struct {
 	assumed []string
 }
 
+// trainingParams are the constants of the estimator that runs speak to.
+var trainingParams = []string{"train.kernel_share", "train.attention_share", "train.elementwise", "train.grouped", "train.host_us", "train.host_expert_us", "train.plain_attention", "train.step_us",
+	"train.overlap_tensor", "train.overlap_data", "train.overlap_pipeline", "train.overlap_expert", "train.overlap_expert_far", "train.overlap_context"}
+
 // trainingRecipe and memoryRecipe are how the calibrations of speed and peak memory are fitted.
 var (
-	trainingRecipe = recipe{params: []string{}, attributes: []string{"chip", "arch", "vendor", "structure", "framework", "precision", "mode", "structure+arch", "precision+arch", "framework+structure"}}
+	trainingRecipe = recipe{params: trainingParams, attributes: []string{"chip", "arch", "vendor", "structure", "framework", "precision", "mode", "structure+arch", "precision+arch", "framework+structure"}}
 	memoryRecipe   = recipe{attributes: []string{"framework", "mode", "precision"}}
 )
 
@@ -93,9 +97,14 @@ func trainingRun(r Row) (x *run, why Skip, what string) {
 	x.w = &workload.Workload{Kind: workload.Train, Model: m, Format: f.format, Method: workload.Full, Optimizer: workload.AdamW, Tokens: 1e9}
 	x.w.Software.Framework = trainingFramework(r)
 	x.details.Precision = f.tag
+	x.details.Unfused = strings.HasPrefix(r.Text("framework"), "Megatron-LM 202") // papers of 2021 and 2022
 	fineTune(x, r, f)
 	if !sizes(x, r) {
 		return nil, NoSize, "seq_len, global_batch"
+	}
+	if x.w.Kind == workload.Train && twoPasses(x, r) {
+		x.w.Kind, x.w.Method, x.w.LoRARank = workload.Finetune, workload.LoRA, 16
+		x.assume("workload")
 	}
 	x.g = groupOf(chip, x.count, r.Text("notes"))
 	layoutOf(x, r)
@@ -152,7 +161,13 @@ func throughput(r Row, x *run) float64 {
 	if err != nil || flops == 0 {
 		return 0
 	}
-	return flops * float64(x.count) / j.ModelFLOP()
+	return flops * float64(x.count) / j.ModelFLOP(strings.HasPrefix(r.Text("source"), "NVIDIA/NeMo ")) // its formula masks nothing
+}
+
+// twoPasses says that a row's own FLOPS and tokens leave no room for the gradients of the weights: they are frozen.
+func twoPasses(x *run, r Row) bool {
+	flops, tokens := r.Num("tflops_per_gpu")*1e12, r.Num("tokens_per_s_per_gpu")
+	return flops > 0 && tokens > 0 && flops/tokens < 4.5*float64(x.w.Model.Params.Active) && flops/tokens > 3.5*float64(x.w.Model.Params.Active) && x.w.Model.MoE == nil
 }
 
 // speedOf is tokens per second from the figures that need no model.

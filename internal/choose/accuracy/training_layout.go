@@ -29,8 +29,10 @@ func layoutOf(x *run, r Row) {
 		l.Virtual = min(l.Virtual, 1)
 	}
 	if l.MicroBatch > 0 && l.PP > 1 && x.w.Software.Framework == "torchtitan" {
-		l.MicroBatch = 1 // its local batch is cut into micro-batches for the pipeline
-		x.assume("micro_batch")
+		l.MicroBatch = max(1, l.MicroBatch/l.PP) // its local batch is cut into as many micro-batches as there are stages
+		if strings.HasPrefix(r.Text("notes"), "Interleaved") {
+			l.Virtual = 2
+		}
 	}
 	shardingOf(x, r)
 	recomputeOf(x, r)
@@ -70,6 +72,8 @@ func shardingOf(x *run, r Row) {
 func recomputeOf(x *run, r Row) {
 	text := r.Text("activation_recompute")
 	switch {
+	case text == "selective(op)": // torchtitan repeats every second multiply, not the attention
+		x.w.Layout.Recompute, x.details.Again = "none", 0.5
 	case strings.HasPrefix(text, "selective"):
 		x.w.Layout.Recompute = "selective"
 	case text == "none", text == "full":

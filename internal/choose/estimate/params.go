@@ -10,17 +10,20 @@ type Param struct {
 
 // Params is the constants that a fit may set, by the name a calibration gives them.
 var Params = map[string]Param{
-	"train.kernel_share":     {func(c *Curves) *float64 { return &c.Train.KernelShare }, 0.5, 1},
-	"train.attention_share":  {func(c *Curves) *float64 { return &c.Train.AttentionShare }, 0.2, 1},
-	"train.elementwise":      {func(c *Curves) *float64 { return &c.Train.Elementwise }, 0.1, 3},
-	"train.grouped":          {func(c *Curves) *float64 { return &c.Train.Grouped }, 0.2, 1},
-	"train.host_us":          {func(c *Curves) *float64 { return &c.Train.HostUS }, 0, 2000},
-	"train.step_us":          {func(c *Curves) *float64 { return &c.Train.StepUS }, 0, 100000},
-	"train.overlap_tensor":   {func(c *Curves) *float64 { return &c.Train.Overlap.Tensor }, 0, 1},
-	"train.overlap_data":     {func(c *Curves) *float64 { return &c.Train.Overlap.Data }, 0, 1},
-	"train.overlap_pipeline": {func(c *Curves) *float64 { return &c.Train.Overlap.Pipeline }, 0, 1},
-	"train.overlap_expert":   {func(c *Curves) *float64 { return &c.Train.Overlap.Expert }, 0, 1},
-	"train.overlap_context":  {func(c *Curves) *float64 { return &c.Train.Overlap.Context }, 0, 1},
+	"train.kernel_share":       {func(c *Curves) *float64 { return &c.Train.KernelShare }, 0.5, 1},
+	"train.attention_share":    {func(c *Curves) *float64 { return &c.Train.AttentionShare }, 0.2, 1},
+	"train.elementwise":        {func(c *Curves) *float64 { return &c.Train.Elementwise }, 0.1, 3},
+	"train.grouped":            {func(c *Curves) *float64 { return &c.Train.Grouped }, 0.2, 1},
+	"train.host_us":            {func(c *Curves) *float64 { return &c.Train.HostUS }, 0, 2000},
+	"train.step_us":            {func(c *Curves) *float64 { return &c.Train.StepUS }, 0, 100000},
+	"train.overlap_tensor":     {func(c *Curves) *float64 { return &c.Train.Overlap.Tensor }, 0, 1},
+	"train.overlap_data":       {func(c *Curves) *float64 { return &c.Train.Overlap.Data }, 0, 1},
+	"train.overlap_pipeline":   {func(c *Curves) *float64 { return &c.Train.Overlap.Pipeline }, 0, 1},
+	"train.overlap_expert":     {func(c *Curves) *float64 { return &c.Train.Overlap.Expert }, 0, 1},
+	"train.overlap_context":    {func(c *Curves) *float64 { return &c.Train.Overlap.Context }, 0, 1},
+	"train.overlap_expert_far": {func(c *Curves) *float64 { return &c.Train.Overlap.ExpertFar }, 0, 1},
+	"train.host_expert_us":     {func(c *Curves) *float64 { return &c.Train.HostExpertUS }, 0, 2000},
+	"train.plain_attention":    {func(c *Curves) *float64 { return &c.Train.PlainAttention }, 0.2, 1},
 }
 
 // With is a copy of the curves with other constants.

@@ -86,13 +86,13 @@ func (m *Model) SequenceFLOPs(tokens int) unit.FLOP {
 			sum += float64(a.Layers) * 3 * float64(a.StateBytes) * n
 			continue
 		}
-		sum += float64(a.Layers) * 2 * float64(a.QKDim+a.VDim) * float64(a.Heads) * (a.pairs(n) + n*float64(a.Cross))
+		sum += float64(a.Layers) * 2 * float64(a.QKDim+a.VDim) * float64(a.Heads) * (a.Pairs(n) + n*float64(a.Cross))
 	}
 	return unit.FLOP(sum)
 }
 
-// pairs is how many (query, key) pairs a sequence of n tokens has.
-func (a Attention) pairs(n float64) float64 {
+// Pairs is how many (query, key) pairs a sequence of n tokens has.
+func (a Attention) Pairs(n float64) float64 {
 	triangle := func(k float64) float64 { return k * (k + 1) / 2 }
 	w := float64(a.Window)
 	switch {

@@ -176,10 +176,10 @@ func TestExpertsAreShared(t *testing.T) {
 
 func TestPasses(t *testing.T) {
 	w := workloadOf(t, "llama-3.1-8b")
-	mm, core := jobOf(t, w).passes("full")
+	mm, core := jobOf(t, w).passes("full", true)
 	near(t, "full recomputation", mm+core, 8, exactly)
 	w.Kind, w.Method, w.LoRARank = workload.Finetune, workload.LoRA, 16
-	mm, _ = jobOf(t, w).passes("none")
+	mm, _ = jobOf(t, w).passes("none", true)
 	// Frozen weights have two passes, adapters three: 41943040 of 32 x 218103808 matrix weights are 0.601 %.
 	near(t, "LoRA", mm, 2+3*41943040/(32*218103808.0), exactly)
 }
@@ -209,6 +209,7 @@ func quiet(j *job, nodes int) *machine {
 	c := *j.c
 	c.Train.KernelShare, c.Train.Grouped, c.Train.Elementwise, c.Train.HostUS = 1, 1, 0, 0
 	c.Train.Overlap.Tensor, c.Train.Overlap.Data, c.Train.Overlap.Pipeline, c.Train.Overlap.Expert, c.Train.Overlap.Context = 0, 0, 0, 0, 0
+	c.Train.Overlap.ExpertFar = 0
 	j.c = &c
 	ideal := estimate.Multiply{Curve: estimate.MultiplyCurve{Compute: 1, Bandwidth: 1, Overlap: 1}, Peak: 1e12, Bandwidth: 1e12, WeightBytes: 2, InputBytes: 2}
 	m := &machine{multiply: ideal, wide: ideal, g: estimate.Group{Chip: &accelerator.Accelerator{}, PerNode: 8, Nodes: nodes}, rate: 1e12, coreRate: 1e12, fused: true, memory: 1,

@@ -151,6 +151,9 @@ func (j *job) activations(k *cut, o schedule, flight float64) (act, logits float
 	s := &j.shape
 	tokens := float64(o.b) * float64(s.seq) / float64(k.c)
 	layer := tokens * s.act / float64(k.t)
+	if o.recompute == "selective" && o.fused {
+		layer -= tokens * s.cheap / float64(k.t)
+	}
 	if !o.fused {
 		core := tokens * s.unfused / float64(k.t)
 		if o.recompute == "none" {

@@ -31,7 +31,7 @@ func (j *job) report(mc *machine, ch *choice) estimate.Estimate {
 // modelFLOP is the arithmetic of a trained token without recomputation: three forward passes, two where the
 // weights are frozen (PaLM's definition of MFU, appendix B, with causal attention).
 func (j *job) modelFLOP() float64 {
-	mm, core := j.passes("none")
+	mm, core := j.passes("none", true)
 	s := &j.shape
 	return float64(s.layers)*(mm*s.matmul+core*s.core) + j.headPasses()*s.headFLOP
 }

@@ -122,14 +122,14 @@ func (s *search) batches(k *cut) {
 func (s *search) shards(k *cut, b int) bool {
 	pin, fits := s.j.w.Layout, false
 	// The last micro-batch is padded where the batch does not divide.
-	w := s.j.work(s.mc, k, b)
+	var w work // priced when the first of the schedules fits
 	o := schedule{b: b, m: (s.j.shape.batch + k.d*b - 1) / (k.d * b), fused: s.mc.fused}
 	for o.virtual = 1; o.virtual <= s.mostVirtual(k); o.virtual++ {
 		if !s.interleaves(k, o) {
 			continue
 		}
 		for _, o.zero = range zeroStages(k.p, k.d*k.c, pin.ZeRO) {
-			for _, o.recompute = range recomputations(s.mc.fused, pin.Recompute) {
+			for _, o.recompute = range recomputations(pin.Recompute) {
 				if s.try(k, o, &w) {
 					fits = true
 				}
@@ -173,6 +173,9 @@ func (s *search) try(k *cut, o schedule, w *work) bool {
 		}
 		return false
 	}
+	if !w.priced {
+		*w = s.j.work(s.mc, k, o.b)
+	}
 	st, ok := s.j.speed(s.mc, k, o, w)
 	switch {
 	case !ok:
@@ -184,9 +187,9 @@ func (s *search) try(k *cut, o schedule, w *work) bool {
 }
 
 var (
-	noZeRO, zeRO1, zeROAll        = []int{0}, []int{1}, []int{1, 2, 3}
-	pinnedZeRO                    = [...][]int{{0}, {1}, {2}, {3}}
-	fusedRecompute, allRecomputes = []string{"none", "full"}, []string{"none", "selective", "full"}
+	noZeRO, zeRO1, zeROAll = []int{0}, []int{1}, []int{1, 2, 3}
+	pinnedZeRO             = [...][]int{{0}, {1}, {2}, {3}}
+	allRecomputes          = []string{"none", "selective", "full"}
 )
 
 // zeroStages: sharding needs ranks to share over; ZeRO-3 does not go with pipelines in the usual frameworks.
@@ -202,15 +205,11 @@ func zeroStages(p, ranks, pinned int) []int {
 	return zeROAll
 }
 
-// recomputations: under fused attention "selective" recomputes nothing that is kept, so it is left out.
-func recomputations(fused bool, pinned string) []string {
+func recomputations(pinned string) []string {
 	for i, r := range allRecomputes {
 		if pinned == r {
 			return allRecomputes[i : i+1]
 		}
-	}
-	if fused {
-		return fusedRecompute
 	}
 	return allRecomputes
 }

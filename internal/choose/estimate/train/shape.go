@@ -20,10 +20,12 @@ type shape struct {
 	// bytes a token and layer that backward needs under fused attention, 16-bit; and those of unfused attention a
 	// token and layer, which grow with the sequence
 	act, unfused float64
+	cheap        float64 // of act, what selective recomputation computes again without a multiply: outputs of norms and of the activation function
 	kvDim        float64 // key and value width of an average layer; and of one of its heads, the least a rank exchanges
 	kvHead       float64
 	widest       float64 // parameters of the widest matrix, which QLoRA widens to 16 bit one at a time
 	topK         float64
+	recurrent    float64 // forward FLOPs of a token and layer in recurrent states
 	extra        float64 // forward FLOPs of a token and layer beside the matrix multiplies told apart
 	moeShare     float64 // layers that route over layers
 	experts      int
@@ -55,6 +57,7 @@ func shapeOf(w *workload.Workload) shape {
 	for _, l := range m.Stack {
 		n, a := float64(l.Count)/L, l.Attention
 		s.act += n * (attentionActivation(m, l, seq) + mlpActivation(m, l))
+		s.cheap += n * cheapActivation(m, l)
 		s.kvDim += n * float64(a.KVHeads*(a.QKDim+a.VDim))
 		s.kvHead += n * float64(a.QKDim+a.VDim)
 		// Scores, softmax and dropout mask of unfused attention: 5 bytes a head and pair (Korthikanti et al. 2022).
@@ -116,6 +119,16 @@ func mlpActivation(m *model.Model, l model.Layer) float64 {
 	if e := m.MoE; l.MoE && e != nil {
 		n += float64(e.TopK) * (float64(m.Hidden) + matrices(l.Params.Routed, e.Experts, m.Hidden, e.FFN)*float64(e.FFN))
 		n += matrices(l.Params.MLP, e.Shared, m.Hidden, e.SharedFFN) * float64(e.Shared*e.SharedFFN)
+	}
+	return 2 * n
+}
+
+// cheapActivation is the bytes a token of a layer that follow from others kept, element by element: both norms' outputs, and the
+// product inside each gated feed-forward or the activation's output of a plain one.
+func cheapActivation(m *model.Model, l model.Layer) float64 {
+	n := 2*float64(m.Hidden) + float64(l.FFN)
+	if e := m.MoE; l.MoE && e != nil {
+		n += float64(e.TopK*e.FFN + e.Shared*e.SharedFFN)
 	}
 	return 2 * n
 }

@@ -1,6 +1,8 @@
 package train
 
 import (
+	"strings"
+
 	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
 	"github.com/rackrate/rackrate/internal/facts/software"
@@ -14,6 +16,7 @@ type machine struct {
 	multiply estimate.Multiply
 	wide     estimate.Multiply // at the precision of attention: the head
 	coreRate float64           // FLOPS in attention
+	core     estimate.Attention
 	fused    bool
 	memory   float64 // what measurements say that the count of memory is multiplied by
 	between  estimate.Link
@@ -30,7 +33,7 @@ func (j *job) machine(g estimate.Group) (machine, *estimate.Refusal) {
 	if refusal != nil {
 		return machine{}, refusal
 	}
-	m := machine{g: g, Reach: r, rate: r.Multiply * j.c.Train.KernelShare, coreRate: r.Attention, fused: fusedAttention(g.Chip)}
+	m := machine{g: g, Reach: r, rate: r.Multiply * j.c.Train.KernelShare, coreRate: r.Attention, fused: fusedAttention(g.Chip) && !j.details.Unfused}
 	m.memory = j.c.Correct(estimate.PeakMemory, j.tags(g)).Factor
 	if !m.fused {
 		m.coreRate /= 2 // scores go through memory
@@ -40,7 +43,7 @@ func (j *job) machine(g estimate.Group) (machine, *estimate.Refusal) {
 	case accelerator.FP8, accelerator.FP4, accelerator.INT8, accelerator.INT4:
 		core = accelerator.BF16
 	}
-	if refusal := m.multiplies(j.c, g, core); refusal != nil {
+	if refusal := m.multiplies(j.c, g, core, plainAttention(j.w.Software.Framework, g.Chip)); refusal != nil {
 		return machine{}, refusal
 	}
 	m.between, m.hasNet = j.c.Between(g)
@@ -58,6 +61,18 @@ func fusedAttention(a *accelerator.Accelerator) bool {
 	return a.Vendor != "NVIDIA" || err == nil && v.Major() >= 8
 }
 
+// plainAttention says whether a framework runs flash attention as written for A100 on later chips of NVIDIA: all but the maker's own,
+// which has kernels of each generation. A framework that is not stated is taken to have them.
+func plainAttention(framework string, a *accelerator.Accelerator) bool {
+	switch {
+	case a.Vendor != "NVIDIA", a.Arch == "Ampere", framework == "":
+		return false
+	case strings.HasPrefix(framework, "megatron"), strings.Contains(framework, "nemo"), framework == "transformer-engine":
+		return false
+	}
+	return true
+}
+
 // step is the time of one optimizer step in seconds, by what it is spent on.
 type step struct {
 	compute, memory, link, network, bubble, overhead float64
@@ -69,8 +84,9 @@ func (s step) total() float64 {
 
 // passes is how many forward passes' worth of arithmetic a step does for each matrix: forward, gradient of the
 // input, gradient of the weight, and a second forward under full recomputation. Of frozen weights only the adapters
-// beside them have a gradient.
-func (j *job) passes(recompute string) (matmul, core float64) {
+// beside them have a gradient. Selective recomputation repeats the attention core where it is not fused, else only what costs no
+// multiplies.
+func (j *job) passes(recompute string, fused bool) (matmul, core float64) {
 	matmul, core = 3, 3
 	if !j.states.full {
 		matmul = 2 + 3*j.shape.adapterPart
@@ -79,7 +95,9 @@ func (j *job) passes(recompute string) (matmul, core float64) {
 	case "full":
 		matmul, core = matmul+1, core+1
 	case "selective":
-		core++
+		if !fused {
+			core++
+		}
 	}
 	return matmul, core
 }
@@ -134,16 +152,20 @@ func (j *job) micro(mc *machine, k *cut, o schedule, w *work) (step, bool) {
 	if !j.states.full {
 		weights, adapters = 0, 3*s.adapterPart
 	}
-	frozen := forward*w.forward + w.inputs
+	frozen := (forward+j.details.Again)*w.forward + w.inputs
 	if j.states.weight < 1 {
 		frozen *= 1 + j.c.Train.Dequantise
 	}
-	matmul, core := j.passes(o.recompute)
+	matmul, core := j.passes(o.recompute, o.fused)
+	matmul += j.details.Again
 	layer := frozen + weights*w.weights + adapters*w.forward + core*w.attention
 	kept := w.elementwise * (2 + matmul)
+	if o.recompute == "selective" && o.fused {
+		kept += w.elementwise
+	}
 	layers, head := k.slowest(s, layer+kept, j.headPasses()*w.head+w.loss)
 	out := step{compute: layers*layer + head*j.headPasses()*w.head, memory: layers*kept + head*w.loss}
-	out.overhead = max(0, layers*(2+matmul)*j.c.Train.HostUS*1e-6-out.compute-out.memory)
+	out.overhead = max(0, layers*(2+matmul)*(j.c.Train.HostUS+s.moeShare*j.c.Train.HostExpertUS)*1e-6-out.compute-out.memory)
 	tokens := float64(o.b) * float64(s.seq) / float64(k.c)
 	for _, f := range [...]func(*machine, *cut, schedule, float64) (traffic, bool){j.tensor, j.expert, j.context, j.pipeline} {
 		x, ok := f(mc, k, o, tokens)

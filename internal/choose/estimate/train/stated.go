@@ -10,6 +10,10 @@ import (
 type Details struct {
 	// Shard is how many ranks share the optimizer states (and what else is shared): hierarchical or "zero1-8"; 0 is all of them.
 	Shard int
+	// Again is the share of the layers' multiplies that the backward pass repeats, where neither none nor all are.
+	Again float64
+	// Unfused says that scores go through memory, as before flash attention.
+	Unfused bool
 	// Precision and Mode are tags of the run where its source tells kinds of a format or of a run apart.
 	Precision, Mode string
 }
@@ -46,8 +50,16 @@ func (r *Run) At(g estimate.Group) (estimate.Estimate, *estimate.Refusal) {
 	return e, refusal
 }
 
-// ModelFLOP is the arithmetic of a trained token without recomputation, as MFU counts it.
-func (r *Run) ModelFLOP() float64 { return r.job.modelFLOP() }
+// ModelFLOP is the arithmetic of a trained token without recomputation, as MFU counts it: with the half of attention that a causal mask
+// leaves, or with all of it, as some count.
+func (r *Run) ModelFLOP(whole bool) float64 {
+	flop := r.job.modelFLOP()
+	if whole {
+		_, core := r.job.passes("none", true)
+		flop += float64(r.job.shape.layers) * core * r.job.shape.core
+	}
+	return flop
+}
 
 // Tags is what measurements like the run may share with it.
 func (r *Run) Tags(g estimate.Group) estimate.Tags { return r.job.tags(g) }

@@ -39,7 +39,7 @@ func (j *job) expert(mc *machine, k *cut, o schedule, tokens float64) (x traffic
 	}
 	stride := max(1, k.t/k.e)
 	token := tokens / float64(max(1, k.t/stride)) * 2 * float64(j.shape.hidden)
-	layers := n * k.stageLayers * j.shape.moeShare * (1 - j.c.Train.Overlap.Expert)
+	layers := n * k.stageLayers * j.shape.moeShare
 	local := max(1, min(k.e, mc.g.PerNode/stride))
 	machines := float64(k.e) / float64(local)
 	if local > 1 {
@@ -47,14 +47,14 @@ func (j *job) expert(mc *machine, k *cut, o schedule, tokens float64) (x traffic
 		if l.BytesPerSec <= 0 {
 			return traffic{}, false
 		}
-		x.link = layers * (float64(local-1)/float64(local)*token*j.shape.topK/l.BytesPerSec + float64(local-1)*l.HopSeconds)
+		x.link = layers * (1 - j.c.Train.Overlap.Expert) * (float64(local-1)/float64(local)*token*j.shape.topK/l.BytesPerSec + float64(local-1)*l.HopSeconds)
 	}
 	if machines > 1 {
 		if !mc.hasNet {
 			return traffic{}, false
 		}
 		met := machines * (1 - math.Pow(1-1/machines, j.shape.topK)) // machines that a token's experts stand in
-		x.network = layers * (met*(machines-1)/machines*token/mc.each() + math.Sqrt(machines-1)*mc.between.HopSeconds)
+		x.network = layers * (1 - j.c.Train.Overlap.ExpertFar) * (met*(machines-1)/machines*token/mc.each() + math.Sqrt(machines-1)*mc.between.HopSeconds)
 	}
 	return x, true
 }
@@ -82,16 +82,28 @@ func (j *job) pipeline(mc *machine, k *cut, o schedule, tokens float64) (traffic
 	}
 	bytes := 2 * tokens * float64(j.shape.hidden) / float64(k.t)
 	n := 2 * float64(o.virtual) * (1 - j.c.Train.Overlap.Pipeline)
-	return mc.neighbour(n, bytes)
+	return mc.neighbour(k, n, bytes)
 }
 
-// neighbour is n sends to the next pipeline stage, which stands in another machine where there are several.
-func (mc *machine) neighbour(n, bytes float64) (traffic, bool) {
+// neighbour is n sends to the next pipeline stage. A stage's ranks stand side by side; the next stage begins after them, so that the
+// share of stages that end with their machine sends over the network.
+func (mc *machine) neighbour(k *cut, n, bytes float64) (x traffic, ok bool) {
+	far := 0.0
 	if mc.g.Nodes > 1 {
-		return traffic{network: n * (bytes/mc.each() + mc.between.HopSeconds)}, mc.hasNet
+		far = min(1, float64(k.t*k.c*k.d)/float64(mc.g.PerNode))
+		if !mc.hasNet {
+			return traffic{}, false
+		}
+		x.network = far * n * (bytes/mc.each() + mc.between.HopSeconds)
 	}
-	l := mc.inside[mc.g.PerNode]
-	return traffic{link: n * (bytes/l.BytesPerSec + l.HopSeconds)}, l.BytesPerSec > 0
+	if far < 1 {
+		l := mc.inside[mc.g.PerNode]
+		if l.BytesPerSec <= 0 {
+			return traffic{}, false
+		}
+		x.link = (1 - far) * n * (bytes/l.BytesPerSec + l.HopSeconds)
+	}
+	return x, true
 }
 
 // data is what keeps the replicas alike, a step: gradients reduced and updated weights gathered; gradients scattered each
@@ -107,12 +119,13 @@ func (j *job) data(mc *machine, k *cut, o schedule) (x traffic, ok bool) {
 		a := j.shape.adapters / float64(k.p*k.t)
 		grads, gradsE, updated, updatedE = st.grad*a, 0, st.wide*a, 0
 	}
-	volume, volumeE, calls := grads+updated, gradsE+updatedE, 2.0
+	// A call a layer: gradients and weights go in buckets of about that size.
+	volume, volumeE, calls := grads+updated, gradsE+updatedE, 2*k.stageLayers
 	switch o.zero {
 	case 0:
 		volume, volumeE = 2*grads, 2*gradsE
 	case 2:
-		volume, volumeE, calls = m*grads+updated, m*gradsE+updatedE, m+1
+		volume, volumeE, calls = m*grads+updated, m*gradsE+updatedE, (m+1)*k.stageLayers
 	case 3:
 		volume, volumeE, calls = m*(2*weights+grads), m*(2*st.weight*k.routed+gradsE), 3*m*k.stageLayers
 	}
@@ -123,7 +136,7 @@ func (j *job) data(mc *machine, k *cut, o schedule) (x traffic, ok bool) {
 	}
 	x = traffic{dense.link + routed.link, dense.network + routed.network}
 	if j.shape.tied && k.p > 1 && st.full { // the two copies of the embedding sum their gradients
-		ends, ok3 := mc.neighbour(1, st.grad*k.embed)
+		ends, ok3 := mc.neighbour(k, 1, st.grad*k.embed)
 		x.link, x.network = x.link+ends.link, x.network+ends.network
 		ok1 = ok1 && ok3
 	}
@@ -151,7 +164,7 @@ func (mc *machine) ring(stride, n int, volume, calls float64) (x traffic, ok boo
 			return traffic{}, false
 		}
 		groups := float64(min(stride, per))
-		x.network = volume*groups*float64(nodes-1)/float64(nodes)/mc.between.BytesPerSec + calls*math.Log2(float64(nodes))*mc.between.HopSeconds
+		x.network = volume*groups*float64(nodes-1)/float64(nodes)/mc.between.BytesPerSec + calls*float64(nodes-1)*mc.between.HopSeconds
 	}
 	return x, true
 }

@@ -25,6 +25,7 @@ type job struct {
 	format   model.FormatInfo
 	details  Details
 	matrices []matrix
+	cores    []core
 }
 
 // New prepares a training or fine-tuning workload.
@@ -51,7 +52,7 @@ func newJob(w *workload.Workload, c *estimate.Curves) (*job, error) {
 		}
 	}
 	sh := shapeOf(w)
-	j := &job{w: w, c: c, m: w.Model, shape: sh, states: statesOf(w, f, base), format: f, matrices: matricesOf(w.Model)}
+	j := &job{w: w, c: c, m: w.Model, shape: sh, states: statesOf(w, f, base), format: f, matrices: matricesOf(w.Model), cores: coresOf(w.Model, float64(w.Sequence))}
 	j.shape.extra = j.rest()
 	return j, nil
 }

@@ -1,6 +1,8 @@
 package train
 
 import (
+	"math"
+
 	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
 	"github.com/rackrate/rackrate/internal/facts/model"
@@ -68,6 +70,7 @@ type work struct {
 	head                     float64 // one pass of the output head
 	elementwise              float64 // one pass over what a layer keeps
 	loss                     float64 // softmax and its gradient over the vocabulary
+	priced                   bool
 }
 
 // work prices a cut and a micro-batch, for all schedules of them. Each multiply follows the curve of measured kernels with the
@@ -76,7 +79,7 @@ func (j *job) work(mc *machine, k *cut, b int) work {
 	s := &j.shape
 	t := float64(k.t)
 	tokens := float64(b) * float64(s.seq) / float64(k.c)
-	var w work
+	w := work{priced: true}
 	for i := range j.matrices {
 		x := &j.matrices[i]
 		in, out := x.in, x.out
@@ -89,6 +92,7 @@ func (j *job) work(mc *machine, k *cut, b int) work {
 		} else {
 			out /= t
 		}
+		in, out = tiled(in), tiled(out)
 		w.forward += x.times * mc.multiply.Seconds(tokens, out, in)
 		w.inputs += x.times * mc.multiply.Seconds(tokens, in, out)
 		w.weights += x.times * mc.multiply.Seconds(out, in, tokens)
@@ -99,7 +103,7 @@ func (j *job) work(mc *machine, k *cut, b int) work {
 	}
 	share := j.c.Train.KernelShare
 	w.forward, w.inputs, w.weights = w.forward/share, w.inputs/share, w.weights/share
-	w.attention = tokens / t * s.core / mc.coreRate
+	w.attention = j.attention(mc, k, float64(b)) / j.c.Train.AttentionShare
 	if s.headFLOP > 0 {
 		w.head = mc.wide.Seconds(tokens, s.headFLOP/2/float64(s.hidden)/t, float64(s.hidden)) / share
 		w.loss = j.c.Train.Elementwise * tokens / t * s.headFLOP / 2 / float64(s.hidden) * lossBytes / mc.Bandwidth
@@ -108,8 +112,54 @@ func (j *job) work(mc *machine, k *cut, b int) work {
 	return w
 }
 
+// core is the attention of some layers: so many of an average layer, with what share of the pairs of a causal mask they see.
+type core struct {
+	times, heads, kv, width, pairs float64
+}
+
+// coresOf lists the attention of the layers; recurrent layers have none.
+func coresOf(m *model.Model, seq float64) []core {
+	var out []core
+	for _, l := range m.Stack {
+		a := l.Attention
+		if a.Kind == model.LinearAttention {
+			continue
+		}
+		out = append(out, core{times: float64(l.Count) / float64(m.Layers), heads: float64(a.Heads), kv: float64(a.KVHeads), width: float64(a.QKDim+a.VDim) / 2,
+			pairs: (a.Pairs(seq) + seq*float64(a.Cross)) / (seq * (seq + 1) / 2)})
+	}
+	return out
+}
+
+// attention is one forward pass of an average layer's attention on a rank: under context parallelism in as many launches as there are
+// ranks, each on the keys of one of them. Where scores go through memory it takes twice as long.
+func (j *job) attention(mc *machine, k *cut, b float64) float64 {
+	seq := float64(j.shape.seq)
+	fresh := seq / float64(k.c)
+	sum := 0.0
+	for i := range j.cores {
+		x := &j.cores[i]
+		t := min(float64(k.t), x.heads)
+		sum += x.times * x.pairs * float64(k.c) * mc.core.PrefillSeconds(b, fresh, 0, x.heads/t, max(1, x.kv/t), x.width)
+	}
+	if !mc.fused {
+		sum *= 2
+	}
+	return sum + b*fresh/float64(k.t)*j.shape.recurrent/mc.coreRate
+}
+
 // lossBytes is what the softmax over the vocabulary reads and writes a logit: 16-bit logits, 32-bit probabilities, their gradient.
 const lossBytes = 16
+
+// tile is the width to which matrix units round a multiply: 256 values on TPUs and the larger tiles of GPUs.
+const tile = 256
+
+func tiled(n float64) float64 {
+	if n < tile {
+		return n
+	}
+	return math.Ceil(n/tile) * tile
+}
 
 // experts adds the grouped multiplies of a rank's experts: the tokens of the e ranks, topK experts each, evenly routed. Fewer ranks
 // than tensor parallelism has cut each expert.
@@ -122,6 +172,7 @@ func (j *job) experts(mc *machine, k *cut, x *matrix, tokens float64, w *work) {
 	} else {
 		out /= cut
 	}
+	in, out = tiled(in), tiled(out)
 	local := float64(s.experts) / float64(k.e)
 	rows := tokens / max(1, float64(k.t)/cut) * s.topK / local
 	touched := local
@@ -136,13 +187,18 @@ func (j *job) experts(mc *machine, k *cut, x *matrix, tokens float64, w *work) {
 
 // multiplies prepares the curves of the layers' matrix multiplies, and of the head's, which stays at the precision of attention, with
 // the rates that long runs reach for ceilings.
-func (m *machine) multiplies(c *estimate.Curves, g estimate.Group, core accelerator.Precision) *estimate.Refusal {
+func (m *machine) multiplies(c *estimate.Curves, g estimate.Group, core accelerator.Precision, plain bool) *estimate.Refusal {
 	k, refusal := estimate.EmbeddedKernels().For(c, g)
 	if refusal != nil {
 		return refusal
 	}
 	m.multiply = ceiling(k, m.Precision, m.Multiply)
 	m.wide = ceiling(k, core, m.Attention/c.Train.AttentionShare)
+	m.core, _ = k.Attention(core, 16)
+	m.core.Peak = m.Attention / c.Train.AttentionShare
+	if plain {
+		m.core.Peak *= c.Train.PlainAttention
+	}
 	return nil
 }
 
