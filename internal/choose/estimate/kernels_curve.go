@@ -6,7 +6,8 @@ import "math"
 type Fitted struct {
 	N int `yaml:"n"` // measurements
 	// Error is the median absolute error, as a fraction, on measurements left out of a fit made the same way: whole
-	// (n, k) or head shapes for a chip, whole chips for anything wider. P90 is the 90th percentile.
+	// (n, k) or head shapes for a chip, whole chips for anything wider; 0 where nothing could be left out. P90 is the 90th
+	// percentile.
 	Error  float64  `yaml:"error"`
 	P90    float64  `yaml:"p90"`
 	Like   Likeness `yaml:"like"`

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
@@ -35,15 +36,13 @@ func (k *kind[C, R]) all(samples []sample[R]) map[string]C {
 	chips := byChip(samples)
 	out := map[string]C{}
 	names := sortedKeys(chips)
-	general := k.fit(k.start, k.pooled(chips, names, ""))
-	held := k.leaveOut(chips, names, names)
-	if len(names) == 1 {
-		held = k.crossValidate(general, chips[names[0]])
-	}
-	k.describe(&general, held, estimate.LikeNone, names)
+	everything := k.pooled(chips, names, "")
+	general := k.fit(k.start, everything)
+	k.describe(&general, len(everything), k.leaveOut(chips, names, names), estimate.LikeNone, names)
 	out["default"] = general
 	for _, group := range groups(chips) {
-		curve := k.fit(general, k.pooled(chips, group.members, ""))
+		rows := k.pooled(chips, group.members, "")
+		curve := k.fit(general, rows)
 		like := estimate.LikeFamily
 		if group.vendor {
 			like = estimate.LikeKind
@@ -52,18 +51,13 @@ func (k *kind[C, R]) all(samples []sample[R]) map[string]C {
 		if len(others) == 1 {
 			others = names
 		}
-		held := k.leaveOut(chips, group.members, others)
-		if len(names) == 1 {
-			held = k.crossValidate(general, chips[names[0]])
-		}
-		k.describe(&curve, held, like, group.members)
+		k.describe(&curve, len(rows), k.leaveOut(chips, group.members, others), like, group.members)
 		out[group.key] = curve
 	}
 	for _, name := range names {
 		rows := chips[name]
 		curve := k.fit(general, rows)
-		k.describe(&curve, k.crossValidate(general, rows), estimate.LikeChip, []string{name})
-		k.fitted(&curve).N = len(rows)
+		k.describe(&curve, len(rows), k.crossValidate(general, rows), estimate.LikeChip, []string{name})
 		out[name] = curve
 	}
 	return out
@@ -130,24 +124,14 @@ func (k *kind[C, R]) crossValidate(from C, rows []sample[R]) []float64 {
 	return out
 }
 
-func (k *kind[C, R]) describe(curve *C, held []float64, like estimate.Likeness, of []string) {
+// describe takes how many rows the curve was fitted to, and its errors on those left out.
+func (k *kind[C, R]) describe(curve *C, rows int, held []float64, like estimate.Likeness, of []string) {
 	f := k.fitted(curve)
 	f.Error, f.P90 = spread(held)
-	f.N, f.Like, f.Source = len(held), like, k.source
+	f.N, f.Like, f.Source = rows, like, k.source
 	if like != estimate.LikeChip {
-		f.Source = k.source + "; " + join(of)
+		f.Source = k.source + "; " + strings.Join(of, ", ")
 	}
-}
-
-func join(names []string) string {
-	out := ""
-	for i, n := range names {
-		if i > 0 {
-			out += ", "
-		}
-		out += n
-	}
-	return out
 }
 
 func byChip[R any](samples []sample[R]) map[string][]sample[R] {

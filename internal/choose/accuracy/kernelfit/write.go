@@ -15,7 +15,7 @@ const head = `# The time of single kernels and collectives, fitted by internal/c
 # Each list is looked up by the accelerator's name, its architecture and compute capability, its architecture, its vendor,
 # then "default". The columns are described at the types of the same names in internal/choose/estimate.
 #   n      measurements; error and p90 are the median and 90th percentile of the absolute error on those left out: whole
-#          shapes for a chip, whole chips for anything wider
+#          shapes for a chip, whole chips for anything wider; 0 where nothing could be left out
 #   like   how near the figures are to a measurement of the chip looked up: chip, family, kind, none
 # Multiplies and attention are short bursts at boost clock. sustained is what of the multiply rate is kept up for hours.
 # Sources: ai-dynamo/aiconfigurator (Apache-2.0), stas00/ml-engineering (CC BY-SA 4.0).
