@@ -57,7 +57,11 @@ type ServeCurve struct {
 	Crowded float64 `yaml:"crowded"`
 	// Sustain is how far chips are from a cool burst under load, as Arithmetic.Sustain.
 	Sustain float64 `yaml:"sustain"`
-	Source  string  `yaml:"source"`
+	// Captured is the part of a kernel's fixed time that is left in a captured graph, where launches overlap.
+	Captured float64 `yaml:"captured"`
+	// HandMS is the time to hand the cache of a prompt from the engine that worked on it to the one that decodes.
+	HandMS float64 `yaml:"hand_ms"`
+	Source string  `yaml:"source"`
 }
 
 // Engines is the families of inference engines.
