@@ -8,10 +8,16 @@ import (
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
 )
 
-// device finds a single device by the name that a benchmark prints, nil where there is none. Where it means several, the
-// first in the table stands for it: the earlier and more common one.
+// device finds a single device by the name that a benchmark prints, nil where there is none. Where it means several, the module
+// for servers stands for it, and else the first of the table, the earlier and more common one.
 func device(text string) *accelerator.Accelerator {
-	if found := accelerator.Embedded().Resolve(text); len(found) > 0 {
+	found := accelerator.Embedded().Resolve(text)
+	for _, a := range found {
+		if strings.HasPrefix(a.FormFactor, "SXM") || a.FormFactor == "OAM" {
+			return a
+		}
+	}
+	if len(found) > 0 {
 		return found[0]
 	}
 	return nil

@@ -23,6 +23,7 @@ type layout struct {
 var layouts = []layout{
 	{"training", trainingColumns, trainingRow},
 	{"hash", hashColumns, hashRow},
+	{"simulation", simulationColumns, simulationRow},
 	{"serving", servingColumns, servingRow},
 	{"inference", visionColumns, visionRow},
 }

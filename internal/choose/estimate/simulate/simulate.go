@@ -7,7 +7,7 @@
 // Invariants: the part of the domain with its halo fits the memory; FP64 runs on the FP64 vector units only, since
 // few solvers are written for the FP64 matrix units; a rate that is not known is refused; a domain with a halo never
 // spans machines over a network of unknown speed; the very device and count that were measured reproduce their step
-// time exactly. Pure. Imported by the caller that picks a Job by kind of work.
+// time exactly. Pure. Imported by the caller that picks a Job by kind of work, and by choose/accuracy.
 package simulate
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
 )
 
-// kind names the interval of this work in the curves.
+// kind is how a fault names this work.
 const kind = "simulate"
 
 // Notes on an estimate.
@@ -39,6 +39,10 @@ type job struct {
 	// precision of the arithmetic: FP64 stands for FP64Tensor too.
 	precision accelerator.Precision
 	measured  cut
+	// What the measured device reaches; 0 where unknown.
+	onPeak, onBandwidth float64
+	reach               reach
+	tags                estimate.Tags // without the chip's own
 	// notes by noted*: made once, shared by every estimate.
 	notes [8][]estimate.Note
 }
@@ -52,13 +56,22 @@ const (
 
 // New prepares a simulation.
 func New(w *workload.Workload, c *estimate.Curves) (estimate.Job, error) {
-	s := w.Sim
+	return newJob(w.Sim, c, all(), estimate.Tags{})
+}
+
+// Unseen prepares a simulation as though nothing had been measured on one device. The tags say what the work may share with
+// measurements, beside its chip.
+func Unseen(s *workload.Simulation, c *estimate.Curves, device string, tags estimate.Tags) (estimate.Job, error) {
+	return newJob(s, c, reachWithout(device), tags)
+}
+
+func newJob(s *workload.Simulation, c *estimate.Curves, r reach, tags estimate.Tags) (*job, error) {
 	counted := s != nil && s.FLOPStep+unit.FLOP(s.ByteStep) > 0
 	timed := s != nil && s.SecondsPerStep > 0 && s.On.Device != nil
 	if s == nil || s.Steps <= 0 || !counted && !timed {
 		return nil, problem.New(problem.Internal, "estimate.not_this_kind", problem.Args{"Kind": kind})
 	}
-	j := &job{work: s, curves: c, precision: s.Precision}
+	j := &job{work: s, curves: c, precision: s.Precision, reach: r, tags: tags}
 	if j.precision == accelerator.FP64Tensor {
 		j.precision = accelerator.FP64
 	}
@@ -66,6 +79,13 @@ func New(w *workload.Workload, c *estimate.Curves) (estimate.Job, error) {
 	if s.MeasuredIsBound || !counted {
 		j.on = scale.NewReference(s.On, j.precision, c)
 		j.measured = divide(j.on.Count)
+		one := estimate.Group{Chip: s.On.Device}
+		if peak, refusal := scale.Peak(one, j.precision); refusal == nil {
+			j.onPeak = peak
+		}
+		if bw, refusal := scale.Bandwidth(one); refusal == nil {
+			j.onBandwidth = bw * r.of(s.On.Device)
+		}
 		notes[0] = estimate.Note{Code: noteScaled, Args: map[string]any{"Device": s.On.Device.Name, "Count": j.on.Count}}
 	}
 	for i := range j.notes {
@@ -99,29 +119,28 @@ func (j *job) Best(g estimate.Group) (estimate.Estimate, *estimate.Refusal, int)
 		Layout: estimate.Layout{DP: c.parts}, Memory: memory, Precision: j.precision,
 		Checkpoint: j.work.Memory, Speed: estimate.Speed{Unit: "steps/s", Basis: estimate.Predicted},
 	}
-	noted, interval := 0, estimate.Interval{}
+	noted := 0
 	if c.parts > 1 && j.work.HaloBytes == 0 {
 		noted |= notedNoHalo
 	}
 	var step stepTime
-	if j.on == nil {
+	same := j.on != nil && j.on.Same(g) && g.Nodes == 1 && c.parts == j.on.Count
+	switch {
+	case j.on == nil:
 		step, refusal = j.roofline(g, c)
-		e.Speed.Source, e.Speed.Like = step.source, step.like
+		e.Speed.Source = embedded().Bandwidth.Source
 		if j.precision == accelerator.FP64 && g.Chip.Peak[accelerator.FP64Tensor].Or(0) > g.Chip.Peak[accelerator.FP64].Or(0) {
 			noted |= notedVector // unknown matrix units are none to warn of
 		}
-		interval = j.curves.Interval(kind, step.like)
-	} else if j.on.Same(g) && g.Nodes == 1 && c.parts == j.on.Count {
+	case same:
 		b := j.work.Bound
 		step.shares = estimate.Shares{Compute: b.Compute, Memory: b.Memory, Link: b.Link, Input: b.Host}
 		step.seconds, halo = j.work.SecondsPerStep, estimate.Shares{}
 		e.Speed.Source, e.Speed.Basis, e.Speed.Like = j.on.Chip.Name, estimate.Measured, estimate.LikeChip
-		interval = scale.Repeat()
-	} else {
+	default:
 		step, refusal = j.carried(g, c)
-		e.Speed.Source, e.Speed.Like = j.on.Chip.Name, j.on.Like(g.Chip)
+		e.Speed.Source = j.on.Chip.Name
 		noted |= notedScaled
-		interval = j.curves.Interval(kind, e.Speed.Like)
 	}
 	if refusal != nil {
 		return estimate.Estimate{Memory: memory}, refusal, 1
@@ -130,12 +149,25 @@ func (j *job) Best(g estimate.Group) (estimate.Estimate, *estimate.Refusal, int)
 	step.shares.Network += halo.Network
 	step.seconds += halo.Link + halo.Network
 	e.Bottleneck = step.shares.Fractions()
-	e.Speed.Value = 1 / step.seconds
+	interval, factor := scale.Repeat(), 1.0
+	if !same {
+		interval, factor = j.correct(g.Chip, &e)
+	}
+	e.Speed.Value = factor / step.seconds
 	e.Load = e.Bottleneck.Power()
-	e.MFU = step.flops / step.seconds
+	e.MFU = min(1, step.flops*e.Speed.Value)
 	e.Notes = j.notes[noted]
 	scale.Finish(&e, interval, j.work.Steps, 1)
 	return e, nil, 1
+}
+
+// correct is what measurements make of a prediction.
+func (j *job) correct(a *accelerator.Accelerator, e *estimate.Estimate) (estimate.Interval, float64) {
+	t := j.tags
+	t.Chip, t.Arch, t.Vendor = a.Name, a.Arch, a.Vendor
+	k := j.curves.Correct(estimate.Simulation, t)
+	e.Speed.Like = k.Like
+	return estimate.Interval{Low: k.Low, High: k.High}, k.Factor
 }
 
 // memory is the busiest part's: its piece of the domain, what it receives and sends, and the process.

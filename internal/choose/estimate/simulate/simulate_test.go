@@ -22,18 +22,23 @@ func timed(s *workload.Simulation) {
 }
 
 func prepare(t interface{ Fatal(...any) }, mutate ...func(*workload.Simulation)) estimate.Job {
-	s := &workload.Simulation{Steps: 1000, Precision: accelerator.FP64, FLOPStep: 1e12, ByteStep: 7e11, Memory: 40 * unit.GiB, HaloBytes: 1e9}
+	s := &workload.Simulation{Steps: 1000, Precision: accelerator.FP64, FLOPStep: 1e12, ByteStep: traffic(1), Memory: 40 * unit.GiB, HaloBytes: 1e9}
 	for _, m := range mutate {
 		m(s)
 	}
-	j, err := New(&workload.Workload{Kind: workload.Simulate, Sim: s}, estimate.EmbeddedCurves())
+	j, err := New(&workload.Workload{Kind: workload.Simulate, Sim: s}, estimate.EmbeddedCurves().Without(estimate.Simulation))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return j
 }
 
-// 1e12 FLOP at 0.6 of 5 TFLOP/s take 1/3 s; 7e11 bytes at the default 0.7 of 1 TB/s take 1 s, which is longer.
+// traffic is bytes that a solver moves in a second on chip A, of a vendor without a figure: the median of all devices.
+func traffic(seconds float64) unit.Bytes {
+	return unit.Bytes(seconds * 1e12 * all().of(scaletest.Chip("A")))
+}
+
+// 1e12 FLOP at 0.6 of 5 TFLOP/s take 1/3 s; the traffic takes 1 s, which is longer.
 func TestRoofline(t *testing.T) {
 	e := scaletest.Best(t, prepare(t), scaletest.Group(scaletest.Chip("A"), 1, 1))
 	if !scaletest.Near(e.Speed.Value, 1) || e.Bottleneck.Memory != 1 || e.Speed.Like != estimate.LikeNone || !scaletest.Near(e.MFU, 0.2) {
@@ -58,6 +63,73 @@ func TestHalo(t *testing.T) {
 	e = scaletest.Best(t, prepare(t), scaletest.Group(scaletest.Chip("A"), 1, 2))
 	if want := 0.5 + 5e8/42.5e9 + 12e-6; !scaletest.Near(1/e.Speed.Value, want) || e.Bottleneck.Link != 0 || e.Bottleneck.Network == 0 {
 		t.Errorf("a step takes %v s, want %v: %+v", 1/e.Speed.Value, want, e.Bottleneck)
+	}
+}
+
+// A device has its own figure, else the median of its capability, its architecture, its maker, or all; and its own is left out
+// where it is to be predicted.
+func TestReach(t *testing.T) {
+	figure := func(device string) float64 {
+		for _, f := range embedded().Bandwidth.Figures {
+			if f.Device == device {
+				return f.Share
+			}
+		}
+		t.Fatalf("no figure of %s", device)
+		return 0
+	}
+	chip := func(name, vendor, arch, compute string) *accelerator.Accelerator {
+		return &accelerator.Accelerator{Name: name, Vendor: vendor, Arch: arch, Compute: compute}
+	}
+	a100 := chip("A100-SXM-40GB", "NVIDIA", "Ampere", "8.0")
+	if got := all().of(a100); got != figure("A100-SXM-40GB") {
+		t.Errorf("A100's own figure is %v", got)
+	}
+	without := reachWithout("A100-SXM-40GB")
+	if got := without.of(a100); got == figure("A100-SXM-40GB") || got != without.median["compute 8.0"] {
+		t.Errorf("A100 without its own figure reaches %v", got)
+	}
+	if got, want := all().of(chip("new", "Intel", "Xe-HPC", "")), figure("Max-1100"); got != want {
+		t.Errorf("the only device of an architecture: %v, want %v", got, want)
+	}
+	if got := all().of(chip("new", "AMD", "RDNA9", "")); got != all().median["vendor AMD"] {
+		t.Errorf("a new architecture: %v", got)
+	}
+}
+
+func TestDescribed(t *testing.T) {
+	a := Described("GeForce RTX 3070M Ti", 8*unit.GiB, 448e9, 16e12)
+	if a.Arch != "Ampere" || a.Compute != "8.6" || a.Bandwidth.Or(0) != 448e9 || IntegerCost(a) != 2 || Family(a) != "8.6" {
+		t.Errorf("%+v", a)
+	}
+	if a := Described("K20X", 0, 0, 0); a.Bandwidth.Or(0) != 250e9 || a.Peak[accelerator.FP64].Or(0) != 1.31e12 || IntegerCost(a) != 1 {
+		t.Errorf("%+v", a)
+	}
+	if a := Described("Abacus", 1, 1, 1); a != nil {
+		t.Errorf("%+v", a)
+	}
+	if Renamed("P100") != "P100-PCIe-16GB" || Renamed("T4") != "T4" {
+		t.Error("names")
+	}
+}
+
+// The data is whole: shares are of a whole, mixes add up to one, and each case was run on two devices that are known.
+func TestData(t *testing.T) {
+	for _, f := range embedded().Bandwidth.Figures {
+		if !(f.Share > 0 && f.Share <= 1) || f.Vendor == "" {
+			t.Errorf("%+v", f)
+		}
+	}
+	for _, a := range Applications() {
+		m := a.Mix()
+		if !scaletest.Near(m.Compute+m.Memory+m.Host, 1) || len(a.Runs) < 2 || a.Source == "" || len(a.AsOf) != len("2006-01-02") {
+			t.Errorf("%+v", a)
+		}
+		for name := range a.Runs {
+			if _, ok := accelerator.Embedded().Get(name); !ok && Described(name, 0, 0, 0) == nil {
+				t.Errorf("%s ran on %s, which is not known", a.Name, name)
+			}
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package simulate
 import (
 	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/choose/estimate/scale"
-	"github.com/rackrate/rackrate/internal/facts/accelerator"
 )
 
 // stepTime is one time step on one part, without the exchange between parts.
@@ -11,53 +10,11 @@ type stepTime struct {
 	seconds float64
 	shares  estimate.Shares // in seconds; they sum to seconds
 	flops   float64         // FLOPs over the peak rate, in seconds: the step time at the peak; 0 where not counted
-	source  string
-	like    estimate.Likeness
-}
-
-// shares is what solvers reach on a chip family. Their kernels read and write many streams at once, so they fall
-// short of what a chip's reads alone reach.
-type shares struct {
-	Bandwidth float64 `yaml:"bandwidth"`
-	N         int     `yaml:"n"`
-	Source    string  `yaml:"source"`
-}
-
-type constants struct {
-	AsOf string `yaml:"as_of"`
-	// Bandwidth by chip, architecture or vendor.
-	Bandwidth map[string]shares `yaml:"bandwidth"`
-	// Vector is the share of its vector peak that a solver's arithmetic reaches.
-	Vector struct {
-		Share  float64 `yaml:"share"`
-		Source string  `yaml:"source"`
-	} `yaml:"vector"`
-}
-
-var embedded = estimate.Embedded[constants]("efficiency/simulate.yaml")
-
-// bandwidth is the share of its memory bandwidth that a solver reaches on a chip: its architecture's, its vendor's, or
-// where neither was measured the general curve's.
-func bandwidth(a *accelerator.Accelerator, c *estimate.Curves) (float64, string, estimate.Likeness) {
-	table := embedded().Bandwidth
-	if v, ok := table[a.Name]; ok {
-		return v.Bandwidth, v.Source, estimate.LikeChip
-	}
-	if v, ok := table[a.Arch]; ok {
-		return v.Bandwidth, v.Source, estimate.LikeFamily
-	}
-	if v, ok := table[a.Vendor]; ok {
-		return v.Bandwidth, v.Source, estimate.LikeKind
-	}
-	chip := c.Chip(a)
-	return chip.Bandwidth, chip.Source, estimate.LikeNone
 }
 
 // roofline is the longer of the arithmetic and the memory traffic of one part.
 func (j *job) roofline(g estimate.Group, c cut) (stepTime, *estimate.Refusal) {
 	var t stepTime
-	var reached float64
-	reached, t.source, t.like = bandwidth(g.Chip, j.curves)
 	n := float64(c.parts)
 	var compute, memory float64
 	if j.work.FLOPStep > 0 {
@@ -73,7 +30,7 @@ func (j *job) roofline(g estimate.Group, c cut) (stepTime, *estimate.Refusal) {
 		if refusal != nil {
 			return t, refusal
 		}
-		memory = float64(j.work.ByteStep) / n / (bw * reached)
+		memory = float64(j.work.ByteStep) / n / (bw * j.reach.of(g.Chip))
 	}
 	t.seconds = max(compute, memory)
 	if compute >= memory {
@@ -91,18 +48,24 @@ func (j *job) carried(g estimate.Group, c cut) (stepTime, *estimate.Refusal) {
 	mix, whole := j.work.Bound, j.work.SecondsPerStep
 	divided := float64(j.on.Count) / float64(c.parts)
 	if mix.Compute > 0 {
-		ratio, refusal := j.on.Compute(g)
+		peak, refusal := scale.Peak(g, j.precision)
 		if refusal != nil {
 			return t, refusal
 		}
-		t.shares.Compute = whole * mix.Compute * ratio * divided
+		if j.onPeak == 0 {
+			return t, &estimate.Refusal{Reason: estimate.NoReference}
+		}
+		t.shares.Compute = whole * mix.Compute * j.onPeak / peak * divided
 	}
 	if mix.Memory > 0 {
-		ratio, refusal := j.on.Memory(g)
+		bw, refusal := scale.Bandwidth(g)
 		if refusal != nil {
 			return t, refusal
 		}
-		t.shares.Memory = whole * mix.Memory * ratio * divided
+		if j.onBandwidth == 0 {
+			return t, &estimate.Refusal{Reason: estimate.NoReference}
+		}
+		t.shares.Memory = whole * mix.Memory * j.onBandwidth / (bw * j.reach.of(g.Chip)) * divided
 	}
 	link, refusal := j.carriedLink(g, c, divided)
 	if refusal != nil {
