@@ -14,6 +14,7 @@ import (
 
 	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/choose/accuracy"
+	"github.com/rackrate/rackrate/internal/choose/accuracy/kernelfit"
 	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/front/cli/render"
 	"github.com/rackrate/rackrate/internal/front/say"
@@ -94,7 +95,7 @@ func runAccuracy(o *accuracyOptions, files []string, d *deps) error {
 	if len(files) == 0 {
 		doc.Summaries = accuracy.Embedded(curves)
 	} else {
-		set, err := readTables(files, d)
+		set, err := readTables(files, d, nil)
 		if err != nil {
 			return err
 		}
@@ -108,13 +109,14 @@ func runAccuracy(o *accuracyOptions, files []string, d *deps) error {
 	return d.show(doc)
 }
 
-// readTables reads every table; the faults of all come at once.
-func readTables(files []string, d *deps) (*accuracy.Set, error) {
+// readTables reads every table, plain or in gzip, and keeps those of kernels apart where they are wanted; the faults of all come
+// at once.
+func readTables(files []string, d *deps, kernels *kernelfit.Tables) (*accuracy.Set, error) {
 	set := &accuracy.Set{}
 	var faults problem.List
 	for _, path := range files {
-		name, data, err := d.ReadInput(path)
-		if err == nil {
+		name, data, err := d.ReadTable(path)
+		if err == nil && (kernels == nil || !kernels.Take(data)) {
 			err = set.Read(name, data)
 		}
 		if err != nil {
@@ -134,7 +136,7 @@ type fitOptions struct {
 // AddFlags declares the flags.
 func (o *fitOptions) AddFlags(f *pflag.FlagSet, s *say.Speaker) {
 	f.StringSliceVar(&o.only, "only", nil, s.Text("option.fit-only"))
-	f.StringVar(&o.dir, "out", filepath.Join("data", "efficiency", "fit"), s.Text("option.fit-out"))
+	f.StringVar(&o.dir, "out", filepath.Join("data", "efficiency"), s.Text("option.fit-out"))
 	f.StringVar(&o.asOf, "today", "", s.Text("option.today"))
 	called(f, "only", "KIND")
 	called(f, "out", "DIR")
@@ -176,13 +178,20 @@ func newAccuracyFit(d *deps) *cobra.Command {
 
 // runAccuracyFit fits the kinds that the tables measure, each into its file, and shows the errors on what was left out.
 func runAccuracyFit(ctx context.Context, o *fitOptions, files []string, d *deps) error {
-	set, err := readTables(files, d)
+	curves := estimate.EmbeddedCurves()
+	kernels := &kernelfit.Tables{Links: curves}
+	set, err := readTables(files, d, kernels)
 	if err != nil {
 		return err
 	}
-	curves := estimate.EmbeddedCurves()
 	fitted := 0
-	for _, target := range estimate.Targets {
+	if !kernels.Empty() {
+		if err := fitKernels(o, kernels, d); err != nil {
+			return err
+		}
+		fitted++
+	}
+	for _, target := range estimate.Fittable {
 		asked := len(o.only) == 0 && set.Has(target) || slices.Contains(o.only, string(target))
 		if !asked {
 			continue
@@ -198,12 +207,8 @@ func runAccuracyFit(ctx context.Context, o *fitOptions, files []string, d *deps)
 		if err != nil {
 			return err
 		}
-		path := filepath.Join(o.dir, string(target)+".yaml")
-		if err := d.Files.Create(path, text, true); err != nil {
-			if errors.Is(err, fs.ErrNotExist) {
-				return problem.New(problem.Input, "cli.no_such_dir", problem.Args{"Dir": o.dir}).Wrap(err)
-			}
-			return problem.New(problem.Internal, "cli.cannot_write", problem.Args{"Error": err.Error()}).Wrap(err)
+		if err := writeFit(o, filepath.Join("fit", string(target)+".yaml"), text, d); err != nil {
+			return err
 		}
 		curves = curves.Calibrated(k)
 		fitted++
@@ -212,4 +217,28 @@ func runAccuracyFit(ctx context.Context, o *fitOptions, files []string, d *deps)
 		return problem.New(problem.Input, "cli.nothing_to_fit", nil)
 	}
 	return d.show(&render.Accuracy{Summaries: accuracy.Embedded(curves), AsOf: o.asOf, Top: d.top()})
+}
+
+// fitKernels fits the times of single kernels and collectives; it needs every table of theirs.
+func fitKernels(o *fitOptions, t *kernelfit.Tables, d *deps) error {
+	if missing := t.Missing(); len(missing) > 0 {
+		return problem.New(problem.Input, "accuracy.kernels_missing", problem.Args{"Missing": missing})
+	}
+	text, err := kernelfit.Fit(*t, d.Chips(), o.asOf)
+	if err != nil {
+		return problem.New(problem.Input, "accuracy.kernels_faulty", problem.Args{"Error": err.Error()}).Wrap(err)
+	}
+	return writeFit(o, "kernels.yaml", text, d)
+}
+
+func writeFit(o *fitOptions, name string, text []byte, d *deps) error {
+	path := filepath.Join(o.dir, name)
+	err := d.Files.Create(path, text, true)
+	if errors.Is(err, fs.ErrNotExist) {
+		return problem.New(problem.Input, "cli.no_such_dir", problem.Args{"Dir": filepath.Dir(path)}).Wrap(err)
+	}
+	if err != nil {
+		return problem.New(problem.Internal, "cli.cannot_write", problem.Args{"Error": err.Error()}).Wrap(err)
+	}
+	return nil
 }
