@@ -83,38 +83,3 @@ func (c *Curve) Most(limit Tail) float64 {
 	}
 	return most
 }
-
-// Thin appends the requests of a trace that one of several replicas gets, when the trace is played at a rate of its own and
-// a replica is to see a lower one: every so many-th request. To see a higher one the trace is played faster. Of a long trace
-// it takes the busiest stretch that gives about n requests.
-func Thin(to, trace []Request, own, rate float64, n int) []Request {
-	keep := rate / own
-	faster := max(1, keep)
-	keep = min(1, keep)
-	stretch := trace
-	if want := int(float64(n) / keep); want < len(trace) {
-		stretch = busiest(trace, want)
-	}
-	taken := 0.0
-	for i := range stretch {
-		if taken += keep; taken < 1-1e-9 {
-			continue
-		}
-		taken--
-		r := stretch[i]
-		r.At = (r.At - stretch[0].At) / faster
-		to = append(to, r)
-	}
-	return to
-}
-
-// busiest is the n requests in a row that come in the shortest time.
-func busiest(trace []Request, n int) []Request {
-	best := 0
-	for i := 0; i+n <= len(trace); i++ {
-		if trace[i+n-1].At-trace[i].At < trace[best+n-1].At-trace[best].At {
-			best = i
-		}
-	}
-	return trace[best : best+n]
-}

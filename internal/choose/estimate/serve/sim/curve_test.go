@@ -70,26 +70,3 @@ func TestLimitsThatNobodyAloneSeesHeld(t *testing.T) {
 		t.Errorf("%+v past the end", past)
 	}
 }
-
-// A replica of several sees every so many-th request of the trace at the trace's own pace, and a faster pace past its rate.
-func TestThin(t *testing.T) {
-	trace := make([]Request, 1000)
-	for i := range trace {
-		trace[i] = Request{At: float64(i), In: i + 1, Out: 1}
-		if i >= 600 { // the second part is twice as busy
-			trace[i].At = 600 + float64(i-600)/2
-		}
-	}
-	got := Thin(nil, trace, 1, 0.25, 10000)
-	if len(got) != 250 || got[0] != (Request{At: 3, In: 4, Out: 1}) || got[1].In != 8 {
-		t.Errorf("%d requests, %+v", len(got), got[:2])
-	}
-	got = Thin(nil, trace, 1, 4, 10000)
-	if len(got) != 1000 || got[4].At != 1 {
-		t.Errorf("%d requests, %+v", len(got), got[4])
-	}
-	got = Thin(nil, trace, 1, 0.5, 100)
-	if len(got) != 100 || got[0].In < 600 || got[99].At-got[0].At != 99 {
-		t.Errorf("%d requests, first %+v, last %+v", len(got), got[0], got[len(got)-1])
-	}
-}
