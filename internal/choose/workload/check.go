@@ -67,7 +67,7 @@ func (r *reader) checkModel() {
 		in, out = "traffic.input_tokens", "traffic.output_tokens"
 		sum = r.draft.traffic.InputTokens + r.draft.traffic.OutputTokens
 		if t := r.draft.traffic.Trace; t != nil {
-			in, out, sum = "traffic.trace", "traffic.trace", t.longest()
+			in, out, sum = "traffic.trace", "traffic.trace", t.Longest()
 		}
 	}
 	// Training past the context is how a model's context is extended; inference past it cannot work.

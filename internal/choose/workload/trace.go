@@ -42,9 +42,8 @@ const (
 
 // Peak is the mean rate, requests a second, of the busiest five minutes, or of the whole trace where it is shorter.
 func (t *Trace) Peak() float64 {
-	last := t.Requests[len(t.Requests)-1].Seconds
-	if last <= peakWindow {
-		return float64(len(t.Requests)-1) / last
+	if t.Requests[len(t.Requests)-1].Seconds <= peakWindow {
+		return t.Mean()
 	}
 	most, from := 0, 0
 	for i, r := range t.Requests {
@@ -56,6 +55,12 @@ func (t *Trace) Peak() float64 {
 	return float64(most) / peakWindow
 }
 
+// Mean is the mean rate, requests a second, of the whole trace.
+func (t *Trace) Mean() float64 {
+	last := len(t.Requests) - 1
+	return float64(last) / t.Requests[last].Seconds
+}
+
 // means are the mean tokens of prompts and answers.
 func (t *Trace) means() (in, out float64) {
 	for _, r := range t.Requests {
@@ -65,8 +70,8 @@ func (t *Trace) means() (in, out float64) {
 	return in / n, out / n
 }
 
-// longest is the most tokens of a request.
-func (t *Trace) longest() int {
+// Longest is the most tokens of a request.
+func (t *Trace) Longest() int {
 	most := 0
 	for _, r := range t.Requests {
 		most = max(most, r.InputTokens+r.OutputTokens)

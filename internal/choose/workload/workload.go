@@ -108,6 +108,19 @@ const (
 	Muon      Optimizer = "muon"       // fp32 master and one fp32 moment: 8 bytes
 )
 
+// Bytes is what an optimizer keeps for each parameter beside 16-bit weights and gradients.
+func (o Optimizer) Bytes() float64 {
+	switch o {
+	case AdamW8bit:
+		return 6
+	case AdamWBF16, Adafactor:
+		return 4
+	case SGD, Muon:
+		return 8
+	}
+	return 12
+}
+
 // LayoutPin holds the parts of a parallel layout the user fixed; 0 is open.
 type LayoutPin struct {
 	TP, PP, DP, CP, EP, MicroBatch, Virtual int
