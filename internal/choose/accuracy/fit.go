@@ -18,11 +18,14 @@ type recipe struct {
 
 // recipes is the targets that can be fitted.
 var recipes = map[estimate.Target]recipe{
-	estimate.Training:   trainingRecipe,
-	estimate.PeakMemory: memoryRecipe,
-	estimate.Hashing:    hashRecipe,
-	estimate.Simulation: simulationRecipe,
-	estimate.Vision:     visionRecipe,
+	estimate.Training:       trainingRecipe,
+	estimate.PeakMemory:     memoryRecipe,
+	estimate.Hashing:        hashRecipe,
+	estimate.TPOT:           tpotRecipe,
+	estimate.TTFT:           ttftRecipe,
+	estimate.Simulation:     simulationRecipe,
+	estimate.Vision:         visionRecipe,
+	estimate.SampleTraining: otherTrainingRecipe,
 }
 
 // Fit fits the calibration of a target to a set. It does the same for the same set, whatever order its tables come in.
@@ -37,7 +40,7 @@ func Fit(s *Set, c *estimate.Curves, target estimate.Target, asOf string) (*esti
 func fit(s *Set, c *estimate.Curves, target estimate.Target, asOf string, how recipe) (*estimate.Calibration, error) {
 	mine := &Set{}
 	for _, k := range s.Cases {
-		if k.Target == target {
+		if k.calibration() == target {
 			mine.Cases = append(mine.Cases, k)
 		}
 	}

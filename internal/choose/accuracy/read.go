@@ -23,9 +23,10 @@ type layout struct {
 var layouts = []layout{
 	{"training", trainingColumns, trainingRow},
 	{"hash", hashColumns, hashRow},
+	{"other training", otherTrainingColumns, otherTrainingRow},
 	{"simulation", simulationColumns, simulationRow},
 	{"serving", servingColumns, servingRow},
-	{"inference", visionColumns, visionRow},
+	{"inference", visionColumns, inferenceRow},
 }
 
 // Row is a line of a table by the names in its header.

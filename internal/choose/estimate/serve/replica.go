@@ -105,7 +105,7 @@ func (j *job) spreads(g estimate.Group, span int) []Spread {
 			for _, ep := range [...]int{1, t * d} {
 				s := Spread{TP: t, DP: d, EP: ep, PP: j.stages(g, t*d, span)}
 				again := ep == 1 && t*d == 1 && len(out) > 0 && out[len(out)-1] == s
-				if s.PP == 0 || again || pin.EP > 1 && pin.EP != ep || !s.valid(j.m) {
+				if s.PP == 0 || again || pin.EP > 1 && pin.EP != ep || !s.Valid(j.m) {
 					continue
 				}
 				out = append(out, s)

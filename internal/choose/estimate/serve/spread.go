@@ -31,8 +31,8 @@ func (s Spread) Accelerators() int { return s.Stage() * max(1, s.PP) }
 // slices is in how many parts each expert is cut.
 func (s Spread) slices() int { return max(1, s.Stage()/max(1, s.EP)) }
 
-// valid says whether a model can be laid so: heads over tensor parallelism, experts over theirs, layers over stages.
-func (s Spread) valid(m *model.Model) bool {
+// Valid says whether a model can be laid so: heads over tensor parallelism, experts over theirs, layers over stages.
+func (s Spread) Valid(m *model.Model) bool {
 	s = s.whole()
 	if m.Heads%s.TP != 0 || s.PP > m.Layers {
 		return false

@@ -76,6 +76,9 @@ func newStep(c *estimate.Curves, k *estimate.Kernels, s *Setup, g estimate.Group
 	if p.attend, ok = k.Attention(wide, s.KVBits); !ok {
 		return nil, &estimate.Refusal{Reason: estimate.NoRate}
 	}
+	for _, fixed := range [...]*float64{&p.a.weights.Curve.FixedUS, &p.a.dense.Curve.FixedUS, &p.a.head.Curve.FixedUS, &p.attend.Decode.FixedUS} {
+		*fixed *= c.Serve.Captured
+	}
 	p.shape = s.shapes(&p.a)
 	if s.Model.Class == model.EncoderDecoder {
 		p.encode = float64(s.Model.PerSample.Or(0)) / (p.a.dense.Peak * p.a.dense.Curve.Compute * float64(x.TP))
@@ -160,13 +163,16 @@ func (p *Step) prefill(a *attends, w *work) float64 {
 	var t float64
 	switch a.kind {
 	case model.LinearAttention:
-		// Chunks of a linear layer are small multiplies: as if attending to a window as wide as a head.
-		t = p.attend.PrefillSeconds(n, tokens, min(seen, 2*a.width)-tokens/2, a.state/(2*a.width), 1, a.width)
+		// As model.SequenceFLOPs counts it; chunks of a linear layer are small multiplies.
+		t = p.attend.Prefill.FixedUS*1e-6 + 3*n*tokens*a.state/(p.attend.Peak*p.attend.Prefill.Compute*linearShare)
 	default:
 		t = p.attend.PrefillSeconds(n, tokens, a.sees(seen)-tokens/2, a.heads, a.kvHeads, a.width)
 	}
 	return t * a.layers * p.uneven / p.engine.KernelShare
 }
+
+// linearShare is what the small multiplies of linear layers reach of the rate of attention, assumed.
+const linearShare = 0.25
 
 // one is a multiply of so many rows in each group, by what bounds it.
 func (p *Step) one(m *multiply, groups, rows float64) (t timing) {

@@ -1,0 +1,32 @@
+package estimate
+
+import "maps"
+
+// servingParams is the constants of engines that a fit may set: those that all share, and each family's own.
+func servingParams() map[string]Param {
+	out := map[string]Param{
+		"serve.alike":    {func(c *Curves) *float64 { return &c.Serve.Alike }, 0, 0.5},
+		"serve.crowded":  {func(c *Curves) *float64 { return &c.Serve.Crowded }, 0, 2},
+		"serve.captured": {func(c *Curves) *float64 { return &c.Serve.Captured }, 0.1, 1},
+		"serve.hand_ms":  {func(c *Curves) *float64 { return &c.Serve.HandMS }, 0, 500},
+	}
+	for engine, of := range map[string]func(*Curves) *EngineCurve{
+		"trtllm":   func(c *Curves) *EngineCurve { return &c.Serve.Engines.TensorRTLLM },
+		"vllm":     func(c *Curves) *EngineCurve { return &c.Serve.Engines.VLLM },
+		"sglang":   func(c *Curves) *EngineCurve { return &c.Serve.Engines.SGLang },
+		"llamacpp": func(c *Curves) *EngineCurve { return &c.Serve.Engines.LlamaCPP },
+		"neuron":   func(c *Curves) *EngineCurve { return &c.Serve.Engines.Neuron },
+	} {
+		maps.Copy(out, map[string]Param{
+			"serve." + engine + ".step_us":        {func(c *Curves) *float64 { return &of(c).StepUS }, 0, 6000},
+			"serve." + engine + ".sequence_us":    {func(c *Curves) *float64 { return &of(c).SequenceUS }, 0, 50},
+			"serve." + engine + ".layer_us":       {func(c *Curves) *float64 { return &of(c).LayerUS }, 0, 80},
+			"serve." + engine + ".kernel_share":   {func(c *Curves) *float64 { return &of(c).KernelShare }, 0.4, 1.1},
+			"serve." + engine + ".front_ms":       {func(c *Curves) *float64 { return &of(c).FrontMS }, 0, 200},
+			"serve." + engine + ".front_token_us": {func(c *Curves) *float64 { return &of(c).TokenUS }, 0, 40},
+		})
+	}
+	return out
+}
+
+func init() { maps.Copy(Params, servingParams()) }
