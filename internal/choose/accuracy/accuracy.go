@@ -8,6 +8,7 @@
 package accuracy
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/rackrate/rackrate/internal/choose/estimate"
@@ -15,7 +16,9 @@ import (
 
 // Case is one figure of one row.
 type Case struct {
-	Target   estimate.Target
+	Target estimate.Target
+	// By is the calibration that corrects the prediction, where it is not that of the target.
+	By       estimate.Target
 	Tags     estimate.Tags
 	Model    string // as the row spells it
 	Source   string // the publication: the row's source up to its own detail
@@ -31,6 +34,9 @@ type Case struct {
 
 // Group is what a fit never splits: the model, the accelerator and the source.
 func (c *Case) Group() string { return c.Model + "|" + c.Tags.Chip + "|" + c.Source }
+
+// calibration is what corrects the prediction.
+func (c *Case) calibration() estimate.Target { return cmp.Or(c.By, c.Target) }
 
 // Prediction is a predicted figure with its interval.
 type Prediction struct {
@@ -82,5 +88,5 @@ func (s *Set) skip(r Row, t estimate.Target, why Skip, what string) {
 
 // Has says that the set measures a target.
 func (s *Set) Has(t estimate.Target) bool {
-	return slices.ContainsFunc(s.Cases, func(c *Case) bool { return c.Target == t })
+	return slices.ContainsFunc(s.Cases, func(c *Case) bool { return c.calibration() == t })
 }

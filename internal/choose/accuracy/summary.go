@@ -51,12 +51,14 @@ func (r *Report) Summaries(c *estimate.Curves, n int) []Summary {
 		if len(mine) == 0 && len(s.Skipped) == 0 {
 			continue
 		}
-		if k := c.Calibrations[target]; k != nil {
-			s.New = ErrorOf(slices.DeleteFunc(slices.Clone(mine), func(x Result) bool {
-				_, seen := slices.BinarySearch(k.Marks, mark(x.Group()))
-				return seen
-			}))
-		}
+		s.New = ErrorOf(slices.DeleteFunc(slices.Clone(mine), func(x Result) bool {
+			k := c.Calibrations[x.calibration()]
+			if k == nil {
+				return true
+			}
+			_, seen := slices.BinarySearch(k.Marks, mark(x.Group()))
+			return seen
+		}))
 		out = append(out, s)
 	}
 	return out

@@ -28,6 +28,13 @@ const (
 	Simulation Target = "simulation"   // the benchmark's own rate
 )
 
+// SampleTraining is a calibration beside those of the targets: training of networks with a fixed cost a sample, in samples
+// per second. Reports count its measurements as Training.
+const SampleTraining Target = "sample_training"
+
+// Fittable is everything that a calibration can be fitted for.
+var Fittable = append(slices.Clone(Targets), SampleTraining)
+
 // Targets is all of them, in the order reports list them.
 var Targets = []Target{Training, PeakMemory, Offline, TTFT, TPOT, Vision, Diffusion, Hashing, Simulation}
 
@@ -221,7 +228,7 @@ func (c *Curves) loadCalibrations(fsys fs.FS) error {
 		if err != nil {
 			return err
 		}
-		if !slices.Contains(Targets, k.Target) || path.Base(name) != string(k.Target)+".yaml" {
+		if !slices.Contains(Fittable, k.Target) || path.Base(name) != string(k.Target)+".yaml" {
 			return problem.New(problem.Internal, "data.bad_row", problem.Args{"What": "target"}).At(name, 0)
 		}
 		for param := range k.Params {

@@ -66,7 +66,7 @@ func worstGroups(shares []estimate.Share) []estimate.Share {
 
 // fits lists what each calibration holds and rests on.
 func fits(b *strings.Builder, s *say.Speaker, curves *estimate.Curves) {
-	for _, target := range estimate.Targets {
+	for _, target := range estimate.Fittable {
 		k := curves.Calibrations[target]
 		if k == nil {
 			continue

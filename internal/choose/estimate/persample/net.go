@@ -26,6 +26,7 @@ type constants struct {
 	Networks   map[string]figures `yaml:"networks"`
 	Tail       float64            `yaml:"tail"`
 	Most       int                `yaml:"most"`
+	Training   trainingConstants  `yaml:"training"`
 }
 
 // figures is what a network, or a kind of network, reaches.
