@@ -35,7 +35,7 @@ var trainingParams = []string{"train.kernel_share", "train.attention_share", "tr
 // trainingRecipe and memoryRecipe are how the calibrations of speed and peak memory are fitted.
 var (
 	trainingRecipe = recipe{params: trainingParams, attributes: []string{"chip", "arch", "vendor", "structure", "framework", "precision", "mode", "structure+arch", "precision+arch", "framework+structure"}}
-	memoryRecipe   = recipe{attributes: []string{"framework", "mode", "precision"}}
+	memoryRecipe   = recipe{attributes: []string{"framework", "mode", "precision", "framework+mode"}}
 )
 
 // trainingRow turns a row into a case of throughput, one of peak memory, or both.
@@ -97,7 +97,15 @@ func trainingRun(r Row) (x *run, why Skip, what string) {
 	x.w = &workload.Workload{Kind: workload.Train, Model: m, Format: f.format, Method: workload.Full, Optimizer: workload.AdamW, Tokens: 1e9}
 	x.w.Software.Framework = trainingFramework(r)
 	x.details.Precision = f.tag
+	if x.w.Software.Framework == "mlperf-nemo" {
+		// The submissions hold weights at 8 bit, with a transposed copy on Hopper, and gradients at 16.
+		x.details.GradientBytes = 2
+		if chip.Arch != "Hopper" && f.tag != "bf16" {
+			x.details.WeightBytes = 1
+		}
+	}
 	x.details.Unfused = strings.HasPrefix(r.Text("framework"), "Megatron-LM 202") // papers of 2021 and 2022
+	x.details.WholeNorms = x.details.Unfused && !strings.Contains(r.Text("activation_recompute"), "sequence-parallel")
 	fineTune(x, r, f)
 	if !sizes(x, r) {
 		return nil, NoSize, "seq_len, global_batch"
@@ -127,9 +135,12 @@ func (x *run) rate(c *estimate.Curves) (Prediction, Skip) {
 
 // memory predicts the bytes of the fullest accelerator.
 func (x *run) memory(c *estimate.Curves) (Prediction, Skip) {
-	e, why := x.estimate(c)
+	counted := *x
+	counted.details.Counted = countedIn(x.w.Software.Framework)
+	e, why := counted.estimate(c)
 	k, v := c.Correct(estimate.PeakMemory, x.tags), float64(e.Memory.Used)
-	return Prediction{Value: v, Low: v * k.Low, High: v * k.High, Like: k.Like}, why
+	middle := v / c.MemoryMargin()
+	return Prediction{Value: v, Low: middle * k.Low, High: max(v, middle*k.High), Like: k.Like}, why
 }
 
 func (x *run) estimate(c *estimate.Curves) (estimate.Estimate, Skip) {

@@ -73,11 +73,16 @@ func recomputeOf(x *run, r Row) {
 	text := r.Text("activation_recompute")
 	switch {
 	case text == "selective(op)": // torchtitan repeats every second multiply, not the attention
-		x.w.Layout.Recompute, x.details.Again = "none", 0.5
+		x.w.Layout.Recompute, x.details.Again, x.details.Kept = "none", 0.5, 0.45
 	case strings.HasPrefix(text, "selective"):
 		x.w.Layout.Recompute = "selective"
 	case text == "none", text == "full":
 		x.w.Layout.Recompute = text
+	case x.w.Software.Framework == "litgpt": // FSDP with a checkpoint at every block, whose whole weights are gathered to be saved
+		x.w.Layout.Recompute, x.details.WholeCopy = "full", true
+	case x.w.Software.Framework == "torchtune" && x.w.Method != workload.LoRA:
+		x.w.Layout.Recompute = "full" // its recipes' default
+		x.assume("activation_recompute")
 	default:
 		x.assume("activation_recompute")
 	}
@@ -103,6 +108,9 @@ func openLayout(x *run, r Row) {
 			return
 		}
 		l.DP = min(int(at), x.count)
+		if x.w.Method == workload.LoRA && x.w.Software.Framework == "mlperf-nemo" && x.g.Chip.NominalGB.Or(0) > 150 {
+			l.TP, l.PP, l.CP, l.Virtual = 1, 1, x.count/l.DP, 1 // as the submissions that state it
+		}
 		return
 	}
 	if at >= float64(x.count) {

@@ -2,10 +2,12 @@ package accuracy
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/estimate"
+	"github.com/rackrate/rackrate/internal/choose/estimate/train"
 	"github.com/rackrate/rackrate/internal/choose/workload"
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
@@ -68,10 +70,13 @@ func trainingFormat(text string) (trained, bool) {
 	return trained{}, false
 }
 
+// sizeSuffix is a size written after a name that needs none.
+var sizeSuffix = regexp.MustCompile(` [0-9.]+ B$`)
+
 // networkOf is the network of a row: by its name, else as its columns describe it.
 func networkOf(r Row) *model.Model {
 	name := r.Text("model")
-	for _, n := range []string{name, strings.NewReplacer("_", "-", " ", "-", "LLAMA", "llama-", "DeepSeekV", "deepseek-v", "Alpha-", "").Replace(name)} {
+	for _, n := range []string{name, strings.NewReplacer("_", "-", " ", "-", "LLAMA", "llama-", "DeepSeekV", "deepseek-v").Replace(name), sizeSuffix.ReplaceAllString(name, "")} {
 		if m, err := model.Embedded().Get(n); err == nil {
 			return m
 		}
@@ -132,6 +137,16 @@ func trainingFramework(r Row) string {
 	return word
 }
 
+// countedIn is how a framework counts its peak: PyTorch's largest allocation in MLPerf's logs and torchtune, what its allocator holds in
+// torchtitan and LitGPT, and what a paper of Megatron-LM adds up.
+func countedIn(framework string) train.Counted {
+	switch framework {
+	case "torchtitan", "litgpt":
+		return train.Reserved
+	}
+	return train.Allocated
+}
+
 // modeOf tells pretraining from fine-tunes by their methods, and releases of one framework where they changed what it reaches.
 func modeOf(x *run, r Row) string {
 	if x.w.Kind == workload.Train {
@@ -144,6 +159,13 @@ func modeOf(x *run, r Row) string {
 func fineTune(x *run, r Row, f trained) {
 	if f.pure {
 		x.w.Optimizer = workload.AdamWBF16
+	}
+	if x.w.Software.Framework == "torchtune" && f.tag == "bf16" {
+		// 16-bit weights throughout; full fine-tuning on one device pairs them with 8-bit Adam that frees gradients as it goes.
+		x.w.Optimizer = workload.AdamWBF16
+		if x.count == 1 {
+			x.details.OptimizerBytes, x.details.GradientBytes = 2, 0.1
+		}
 	}
 	text := strings.ToLower(r.Text("workload"))
 	if !strings.Contains(text, "finetune") {
@@ -168,7 +190,10 @@ func sizes(x *run, r Row) bool {
 		x.assume("seq_len")
 	}
 	if longest := numberAfter(r.Text("notes"), "longest sample "); w.Sequence == 0 && longest > 0 {
-		w.Sequence = int(longest)
+		w.Sequence = int(longest) // by tokenizer: Llama's makes the most of the text, codes with larger vocabularies the least
+		if w.Model.Family == "llama" {
+			w.Sequence = int(numberAfter(r.Text("notes"), fmt.Sprintf("longest sample %d-", w.Sequence)))
+		}
 	}
 	if w.Sequence == 0 && strings.HasPrefix(r.Text("model"), "GPT") {
 		w.Sequence = 2048 // as GPT-3

@@ -36,5 +36,15 @@ type MemoryCurve struct {
 	CommGiB    float64 `yaml:"comm_gib"`
 	Slack      float64 `yaml:"slack"`
 	Reserved   float64 `yaml:"reserved"`
-	Source     string  `yaml:"source"`
+	// Margin is by how much a corrected count leans above what measurements say: to run out is worse than to leave some free.
+	Margin float64 `yaml:"margin"`
+	Source string  `yaml:"source"`
+}
+
+// MemoryMargin is what a count of training memory is multiplied by beside its correction; 1 where there is none.
+func (c *Curves) MemoryMargin() float64 {
+	if c.Calibrations[PeakMemory] == nil {
+		return 1
+	}
+	return 1 + c.Memory.Margin
 }

@@ -56,7 +56,7 @@ func TestActivationsOfKorthikanti(t *testing.T) {
 	near(t, "selective keeps one layer's core", at("selective", false), 48*sbh*32/8+sbh*scores/8, exactly)
 	near(t, "full keeps each layer's input and one layer", at("full", true), 48*sbh*2/8+sbh*32/8, exactly)
 	_, logits := j.activations(&k, schedule{b: 4, m: 1, virtual: 1}, 1)
-	near(t, "logits: tokens x vocabulary x (2 + 4) / t", logits, 2048*4*51200*6/8, exactly)
+	near(t, "logits: tokens x vocabulary x (2 + 4 + 4 + 2) / t", logits, 2048*4*51200*12/8, exactly)
 
 	k = j.cut(8, 1, 2, 1, 1) // two context ranks hold half of the queries against all keys
 	near(t, "context parallel", at("none", false), 48*sbh*(32+scores)/16, exactly)
@@ -105,15 +105,15 @@ func TestStatesByMethod(t *testing.T) {
 		got  states
 		want states
 	}{
-		{"AdamW", set(func() {}), states{2, 2, 2, 12, true}},
-		{"fp8 keeps 16-bit weights", set(func() { w.Format = "fp8" }), states{2, 2, 2, 12, true}},
-		{"fp32 is its own master", set(func() { w.Format = "fp32" }), states{4, 4, 4, 8, true}},
-		{"bf16 moments have no master to spare", set(func() { w.Optimizer = workload.AdamWBF16 }), states{4, 4, 4, 4, true}},
-		{"8-bit moments", set(func() { w.Format, w.Optimizer = "bf16", workload.AdamW8bit }), states{2, 2, 2, 6, true}},
+		{"AdamW", set(func() {}), states{2, 2, 2, 12, 12, true}},
+		{"fp8 keeps 16-bit weights", set(func() { w.Format = "fp8" }), states{2, 2, 2, 12, 12, true}},
+		{"fp32 is its own master", set(func() { w.Format = "fp32" }), states{4, 4, 4, 8, 12, true}},
+		{"bf16 moments have no master to spare", set(func() { w.Optimizer = workload.AdamWBF16 }), states{4, 4, 4, 4, 12, true}},
+		{"8-bit moments", set(func() { w.Format, w.Optimizer = "bf16", workload.AdamW8bit }), states{2, 2, 2, 6, 12, true}},
 		{"LoRA", set(func() {
 			w.Kind, w.Method, w.LoRARank, w.Optimizer = workload.Finetune, workload.LoRA, 16, workload.AdamW
-		}), states{2, 2, 2, 12, false}},
-		{"QLoRA: 4.127 bits", set(func() { w.Method = workload.QLoRA }), states{4.127 / 8, 2, 2, 12, false}},
+		}), states{2, 2, 2, 12, 12, false}},
+		{"QLoRA: 4.127 bits", set(func() { w.Method = workload.QLoRA }), states{4.127 / 8, 2, 2, 12, 12, false}},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%s: %+v, want %+v", tt.name, tt.got, tt.want)
@@ -207,7 +207,7 @@ func TestEncoderRunsOnceASequence(t *testing.T) {
 // quiet is a machine of eight round chips: 1e12 FLOPS and bytes/s, links 1e11 bytes/s, 1e11 bytes/s a machine between; nothing hides.
 func quiet(j *job, nodes int) *machine {
 	c := *j.c
-	c.Train.KernelShare, c.Train.Grouped, c.Train.Elementwise, c.Train.HostUS = 1, 1, 0, 0
+	c.Train.KernelShare, c.Train.Grouped, c.Train.Elementwise, c.Train.HostUS, c.Train.StepUS = 1, 1, 0, 0, 0
 	c.Train.Overlap.Tensor, c.Train.Overlap.Data, c.Train.Overlap.Pipeline, c.Train.Overlap.Expert, c.Train.Overlap.Context = 0, 0, 0, 0, 0
 	c.Train.Overlap.ExpertFar = 0
 	j.c = &c

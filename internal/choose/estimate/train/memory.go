@@ -119,24 +119,34 @@ func (j *job) stage(k *cut, o schedule, isLast bool) parts {
 	if !isLast {
 		p.logits = 0
 	}
-	p.runtime = j.c.Memory.RuntimeGiB * float64(unit.GiB)
-	if k.t*k.p*k.c*k.d > 1 {
-		p.runtime += j.c.Memory.CommGiB * float64(unit.GiB)
+	if j.details.Counted != Allocated {
+		p.slack = j.c.Memory.Slack * (p.grads + p.gathered + p.activations + p.logits + p.adapters)
 	}
-	p.slack = j.c.Memory.Slack * (p.grads + p.gathered + p.activations + p.logits + p.adapters)
+	if j.details.Counted == "" {
+		p.runtime = j.c.Memory.RuntimeGiB * float64(unit.GiB)
+		if k.t*k.p*k.c*k.d > 1 {
+			p.runtime += j.c.Memory.CommGiB * float64(unit.GiB)
+		}
+	}
 	return p
 }
 
 // working is the weights in use beside those held. Under ZeRO-3: the layer at work with its whole gradient and the one
-// prefetched, or the embedding or head with its own while the next layer is on its way. QLoRA widens one matrix at a time.
+// prefetched, or the embedding or head with its own while the next layer is on its way; all of a stage under a pipeline. QLoRA widens one matrix at a time.
 func (j *job) working(k *cut, o schedule) float64 {
 	st := &j.states
 	widened := 0.0
 	if st.weight < 1 {
 		widened = 2 * j.shape.widest / float64(k.t)
 	}
+	if j.details.WholeCopy {
+		return widened + 2*float64(j.m.Params.Total)
+	}
 	if o.zero != 3 || k.d*k.c == 1 {
 		return widened
+	}
+	if k.p > 1 { // a stage's weights stay gathered through its micro-batches, and their gradients whole at 32 bit
+		return widened + (k.dense+k.routed)*(st.weight+4) + k.wide()*(st.wide+4)
 	}
 	grad := st.grad
 	if !st.full {
@@ -151,8 +161,16 @@ func (j *job) activations(k *cut, o schedule, flight float64) (act, logits float
 	s := &j.shape
 	tokens := float64(o.b) * float64(s.seq) / float64(k.c)
 	layer := tokens * s.act / float64(k.t)
-	if o.recompute == "selective" && o.fused {
+	whole := layer
+	switch {
+	case j.details.Kept > 0:
+		layer *= j.details.Kept
+		act = whole - layer // of the layer at work
+	case o.recompute == "selective" && o.fused:
 		layer -= tokens * s.cheap / float64(k.t)
+	}
+	if j.details.WholeNorms {
+		layer += tokens * 8 * float64(s.hidden) * (1 - 1/float64(k.t))
 	}
 	if !o.fused {
 		core := tokens * s.unfused / float64(k.t)
@@ -163,11 +181,11 @@ func (j *job) activations(k *cut, o schedule, flight float64) (act, logits float
 		}
 	}
 	if o.recompute == "full" {
-		act += k.stageLayers*flight*2*tokens*float64(s.hidden)/float64(k.t) + layer
+		act += k.stageLayers*flight*2*tokens*float64(s.hidden)/float64(k.t) + whole
 	} else {
 		act += k.stageLayers * flight * layer
 	}
-	return act, tokens * float64(s.vocab) / float64(k.t) * 6
+	return act, tokens * float64(s.vocab) / float64(k.t) * j.states.logit
 }
 
 // times is the parts with the whole corrected by what measurements say.

@@ -32,7 +32,7 @@ type shape struct {
 	tied         bool
 }
 
-func shapeOf(w *workload.Workload) shape {
+func shapeOf(w *workload.Workload, narrow bool) shape {
 	m := w.Model
 	L, seq := float64(m.Layers), float64(w.Sequence)
 	s := shape{layers: m.Layers, hidden: m.Hidden, vocab: m.Vocab, heads: m.Heads, seq: w.Sequence, batch: w.GlobalBatch, tied: m.TieEmbeddings}
@@ -56,7 +56,7 @@ func shapeOf(w *workload.Workload) shape {
 	}
 	for _, l := range m.Stack {
 		n, a := float64(l.Count)/L, l.Attention
-		s.act += n * (attentionActivation(m, l, seq) + mlpActivation(m, l))
+		s.act += n * (attentionActivation(m, l, seq, narrow) + mlpActivation(m, l, narrow))
 		s.cheap += n * cheapActivation(m, l)
 		s.kvDim += n * float64(a.KVHeads*(a.QKDim+a.VDim))
 		s.kvHead += n * float64(a.QKDim+a.VDim)
@@ -97,8 +97,9 @@ func matrices(params int64, count, hidden, width int) float64 {
 
 // attentionActivation is the bytes a token that backward needs of a layer's norms and attention at 16 bit: the two norms'
 // inputs and outputs, query, key, value and the attention's output. Of the 34 h that Korthikanti et al. 2022 count for GPT with
-// its feed-forward part, what lacks is the two dropout masks.
-func attentionActivation(m *model.Model, l model.Layer, seq float64) float64 {
+// its feed-forward part, what lacks is the two dropout masks. Where a framework keeps what narrower multiplies read as they read it, that is
+// at 8 bit: the norms' outputs, and a copy of the attention's.
+func attentionActivation(m *model.Model, l model.Layer, seq float64, narrow bool) float64 {
 	a, h := l.Attention, float64(m.Hidden)
 	if a.Kind == model.LinearAttention {
 		// Recurrent layers keep what their projections put out and take in: as many values as weights a hidden unit.
@@ -109,16 +110,30 @@ func attentionActivation(m *model.Model, l model.Layer, seq float64) float64 {
 	if a.Cross > 0 {
 		n += 2*h + q + kv*float64(a.Cross)/seq
 	}
+	if narrow {
+		return 2*n - 2*h + float64(a.Heads*a.VDim)
+	}
 	return 2 * n
 }
 
 // mlpActivation is the bytes a token that a layer's feed-forward keeps at 16 bit: gate, up and their product of a gated one, the
-// activation's input and output of a plain one; of experts for the tokens routed to them, with their dispatched inputs.
-func mlpActivation(m *model.Model, l model.Layer) float64 {
-	n := matrices(l.Params.MLP, 1, m.Hidden, l.FFN) * float64(l.FFN)
+// activation's input and output of a plain one; of experts for the tokens routed to them, with their dispatched inputs. The last
+// multiply reads 8 bit where arithmetic is narrow.
+func mlpActivation(m *model.Model, l model.Layer, narrow bool) float64 {
+	saved := 0.0
+	if narrow {
+		saved = 0.5
+	}
+	kept := func(matrices, width float64) float64 { // values at 16 bit
+		if matrices == 0 {
+			return 0
+		}
+		return (matrices - saved) * width
+	}
+	n := kept(matrices(l.Params.MLP, 1, m.Hidden, l.FFN), float64(l.FFN))
 	if e := m.MoE; l.MoE && e != nil {
-		n += float64(e.TopK) * (float64(m.Hidden) + matrices(l.Params.Routed, e.Experts, m.Hidden, e.FFN)*float64(e.FFN))
-		n += matrices(l.Params.MLP, e.Shared, m.Hidden, e.SharedFFN) * float64(e.Shared*e.SharedFFN)
+		n += float64(e.TopK) * ((1-saved)*float64(m.Hidden) + kept(matrices(l.Params.Routed, e.Experts, m.Hidden, e.FFN), float64(e.FFN)))
+		n += kept(matrices(l.Params.MLP, e.Shared, m.Hidden, e.SharedFFN), float64(e.Shared*e.SharedFFN))
 	}
 	return 2 * n
 }

@@ -1,8 +1,6 @@
 package train
 
 import (
-	"strings"
-
 	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
 	"github.com/rackrate/rackrate/internal/facts/software"
@@ -34,7 +32,7 @@ func (j *job) machine(g estimate.Group) (machine, *estimate.Refusal) {
 		return machine{}, refusal
 	}
 	m := machine{g: g, Reach: r, rate: r.Multiply * j.c.Train.KernelShare, coreRate: r.Attention, fused: fusedAttention(g.Chip) && !j.details.Unfused}
-	m.memory = j.c.Correct(estimate.PeakMemory, j.tags(g)).Factor
+	m.memory = j.c.Correct(estimate.PeakMemory, j.tags(g)).Factor * j.c.MemoryMargin()
 	if !m.fused {
 		m.coreRate /= 2 // scores go through memory
 	}
@@ -67,7 +65,7 @@ func plainAttention(framework string, a *accelerator.Accelerator) bool {
 	switch {
 	case a.Vendor != "NVIDIA", a.Arch == "Ampere", framework == "":
 		return false
-	case strings.HasPrefix(framework, "megatron"), strings.Contains(framework, "nemo"), framework == "transformer-engine":
+	case megatron(framework):
 		return false
 	}
 	return true
@@ -135,6 +133,7 @@ func (j *job) speed(mc *machine, k *cut, o schedule, w *work) (step, bool) {
 		out.network += sync.network * left
 	}
 	out.memory += j.update(k, o.zero) / mc.Bandwidth
+	out.overhead += j.c.Train.StepUS * 1e-6
 	return out, true
 }
 

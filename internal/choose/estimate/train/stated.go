@@ -14,9 +14,28 @@ type Details struct {
 	Again float64
 	// Unfused says that scores go through memory, as before flash attention.
 	Unfused bool
+	// WeightBytes, GradientBytes and OptimizerBytes are what is held of each parameter where a run departs from the usual; 0 is not so.
+	WeightBytes, GradientBytes, OptimizerBytes float64
+	// WholeNorms says that tensor-parallel ranks each keep all inputs and outputs of norms: no sequence parallelism.
+	WholeNorms bool
+	// Kept is the share of a layer's activations that selective recomputation of single operators keeps; 0 is not so.
+	Kept float64
+	// WholeCopy says that the peak is while all weights are gathered beside their shards, to be saved.
+	WholeCopy bool
+	// Counted is what a stated peak of memory counts; empty is all that the device has given away.
+	Counted Counted
 	// Precision and Mode are tags of the run where its source tells kinds of a format or of a run apart.
 	Precision, Mode string
 }
+
+// Counted is what a figure of memory counts.
+type Counted string
+
+// The ways to count.
+const (
+	Reserved  Counted = "reserved"  // what the allocator holds: no context, no buffers of libraries
+	Allocated Counted = "allocated" // live tensors at their peak: no rounding or fragmentation either
+)
 
 // Run is a published run whose layout is known in full or in part.
 type Run struct{ job *job }
@@ -28,6 +47,15 @@ func NewRun(w *workload.Workload, c *estimate.Curves, d Details) (*Run, error) {
 		return nil, err
 	}
 	j.details = d
+	if d.WeightBytes > 0 {
+		j.states.weight = d.WeightBytes
+	}
+	if d.GradientBytes > 0 {
+		j.states.grad = d.GradientBytes
+	}
+	if d.OptimizerBytes > 0 {
+		j.states.opt = d.OptimizerBytes
+	}
 	return &Run{j}, nil
 }
 

@@ -127,6 +127,10 @@ func (j *job) data(mc *machine, k *cut, o schedule) (x traffic, ok bool) {
 	case 2:
 		volume, volumeE, calls = m*grads+updated, m*gradsE+updatedE, (m+1)*k.stageLayers
 	case 3:
+		if k.p > 1 { // gathered once for all micro-batches
+			volume, volumeE, calls = weights+grads, st.weight*k.routed+gradsE, 2*k.stageLayers
+			break
+		}
 		volume, volumeE, calls = m*(2*weights+grads), m*(2*st.weight*k.routed+gradsE), 3*m*k.stageLayers
 	}
 	dense, ok1 := mc.ring(k.t, n, volume, calls)

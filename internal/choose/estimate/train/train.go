@@ -7,6 +7,8 @@
 package train
 
 import (
+	"strings"
+
 	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/estimate"
@@ -51,7 +53,7 @@ func newJob(w *workload.Workload, c *estimate.Curves) (*job, error) {
 			return nil, err
 		}
 	}
-	sh := shapeOf(w)
+	sh := shapeOf(w, f.Bits <= 8 && megatron(w.Software.Framework))
 	j := &job{w: w, c: c, m: w.Model, shape: sh, states: statesOf(w, f, base), format: f, matrices: matricesOf(w.Model), cores: coresOf(w.Model, float64(w.Sequence))}
 	j.shape.extra = j.rest()
 	return j, nil
@@ -65,6 +67,7 @@ type states struct {
 	weight    float64 // of the weights as held: 2 for 16-bit, 0.516 for NF4
 	wide      float64 // of embeddings, head and adapters
 	grad, opt float64 // of each trainable parameter
+	logit     float64 // of an output for every word
 	full      bool    // every weight is trainable
 }
 
@@ -76,6 +79,14 @@ var optimizerBytes = map[workload.Optimizer]float64{
 
 func statesOf(w *workload.Workload, f, base model.FormatInfo) states {
 	s := states{weight: base.Bits / 8, wide: 2, grad: 2, opt: optimizerBytes[w.Optimizer], full: w.Method == workload.Full || w.Kind == workload.Train}
+	// PyTorch's loss holds logits at 16 and 32 bit, their logarithms, and gradients of both; others work in place or in chunks.
+	s.logit = 12
+	switch {
+	case megatron(w.Software.Framework):
+		s.grad, s.logit = 4, 6 // gradients summed over micro-batches at 32 bit
+	case w.Software.Framework == "litgpt", w.Software.Framework == "maxtext", w.Software.Framework == "torchtune":
+		s.logit = 6
+	}
 	if f.Bits >= 32 {
 		s.wide, s.grad = 4, 4
 		if w.Optimizer != workload.AdamWBF16 {
@@ -83,10 +94,19 @@ func statesOf(w *workload.Workload, f, base model.FormatInfo) states {
 		}
 	}
 	if s.full || w.Method == workload.LoRA {
-		// 8-bit arithmetic still keeps 16-bit weights to update.
+		// 8-bit arithmetic still keeps 16-bit weights to update; frozen ones stay in the format they are multiplied in.
 		s.weight = s.wide
+		if s.full || f.Bits > 8 {
+			return s
+		}
+		s.weight = 1
 	}
 	return s
+}
+
+// megatron says whether a framework is built on Megatron-Core.
+func megatron(framework string) bool {
+	return strings.HasPrefix(framework, "megatron") || strings.Contains(framework, "nemo")
 }
 
 // precision is the format's own arithmetic, which the chip must have with a known rate: training does not fall back to
