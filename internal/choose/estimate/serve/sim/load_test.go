@@ -95,23 +95,6 @@ func TestProfileFollowsTheDay(t *testing.T) {
 	}
 }
 
-// Percentiles as numpy gives them for 1 to 5 and for one value.
-func TestSpread(t *testing.T) {
-	got := spread([]float64{5, 1, 4, 2, 3})
-	want := Spread{N: 5, Mean: 3, P50: 3, P90: 4.6, P99: 4.96}
-	for i, v := range [][2]float64{{got.Mean, want.Mean}, {got.P50, want.P50}, {got.P90, want.P90}, {got.P99, want.P99}} {
-		if math.Abs(v[0]-v[1]) > 1e-12 {
-			t.Errorf("%d: %g, want %g", i, v[0], v[1])
-		}
-	}
-	if one := spread([]float64{7}); one != (Spread{1, 7, 7, 7, 7}) {
-		t.Errorf("%+v", one)
-	}
-	if none := spread(nil); none != (Spread{}) {
-		t.Errorf("%+v", none)
-	}
-}
-
 // A heap gives its nodes in order, whatever goes in and out of its middle.
 func TestQueueIsInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

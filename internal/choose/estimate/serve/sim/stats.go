@@ -54,7 +54,7 @@ func (s *Sim) Times(i int) (sent, first, end float64, ok bool) {
 	return s.sent[i], s.first[i], s.end[i], !math.IsNaN(s.end[i])
 }
 
-// spread sorts what it is given.
+// spread changes the order of what it is given.
 func spread(v []float64) Spread {
 	if len(v) == 0 {
 		return Spread{}
@@ -63,12 +63,50 @@ func spread(v []float64) Spread {
 	for _, x := range v {
 		sum += x
 	}
-	slices.Sort(v)
-	at := func(share float64) float64 {
-		rank := share * float64(len(v)-1)
+	s := Spread{N: len(v), Mean: sum / float64(len(v))}
+	// What lies below a high percentile holds the lower ones.
+	below := v
+	for _, p := range [...]struct {
+		share float64
+		to    *float64
+	}{{0.99, &s.P99}, {0.90, &s.P90}, {0.50, &s.P50}} {
+		rank := p.share * float64(len(v)-1)
 		low := int(rank)
-		high := min(low+1, len(v)-1)
-		return v[low] + (rank-float64(low))*(v[high]-v[low])
+		place(below, low)
+		*p.to = v[low]
+		if low+1 < len(v) {
+			next := slices.Min(v[low+1 : max(low+2, len(below))])
+			*p.to += (rank - float64(low)) * (next - v[low])
+		}
+		below = v[:low+1]
 	}
-	return Spread{N: len(v), Mean: sum / float64(len(v)), P50: at(0.5), P90: at(0.9), P99: at(0.99)}
+	return s
+}
+
+// place puts the value of a rank in its place, with none above it before and none below it after (Hoare's selection).
+func place(v []float64, rank int) {
+	for low, high := 0, len(v)-1; low < high; {
+		pivot := v[(low+high)/2]
+		i, j := low, high
+		for i <= j {
+			for v[i] < pivot {
+				i++
+			}
+			for pivot < v[j] {
+				j--
+			}
+			if i <= j {
+				v[i], v[j] = v[j], v[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case rank <= j:
+			high = j
+		case rank >= i:
+			low = i
+		default:
+			return
+		}
+	}
 }
