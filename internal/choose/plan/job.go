@@ -5,6 +5,7 @@ import (
 	"github.com/rackrate/rackrate/internal/choose/estimate/custom"
 	"github.com/rackrate/rackrate/internal/choose/estimate/diffuse"
 	"github.com/rackrate/rackrate/internal/choose/estimate/hash"
+	"github.com/rackrate/rackrate/internal/choose/estimate/persample"
 	"github.com/rackrate/rackrate/internal/choose/estimate/render"
 	"github.com/rackrate/rackrate/internal/choose/estimate/serve"
 	"github.com/rackrate/rackrate/internal/choose/estimate/simulate"
@@ -21,5 +22,8 @@ var kinds = map[workload.Kind]func(*workload.Workload, *estimate.Curves) (estima
 
 // NewJob prepares a workload for estimating.
 func NewJob(w *workload.Workload, c *estimate.Curves) (estimate.Job, error) {
+	if persample.Does(w) {
+		return persample.New(w, c)
+	}
 	return kinds[w.Kind](w, c)
 }

@@ -38,11 +38,30 @@ func (r *reader) clash(path, code string, args problem.Args) {
 
 // runs says which classes of network each kind of work can run.
 var runs = map[Kind][]model.Class{
-	Train:      {model.Decoder, model.Encoder, model.EncoderDecoder},
-	Finetune:   {model.Decoder, model.Encoder, model.EncoderDecoder},
-	Serve:      {model.Decoder, model.Encoder, model.EncoderDecoder},
-	BatchInfer: {model.Decoder, model.Encoder, model.EncoderDecoder},
+	Train:      discriminative,
+	Finetune:   discriminative,
+	Serve:      discriminative,
+	BatchInfer: discriminative,
 	Diffuse:    {model.Generator},
+}
+
+var discriminative = []model.Class{
+	model.Decoder, model.Encoder, model.EncoderDecoder, model.Vision, model.Speech, model.Recommender, model.Graph,
+}
+
+// readsText says that the samples of a network are sequences of tokens, writesText that its answers are, too.
+func readsText(m *model.Model) bool { return m.Class == model.Encoder || writesText(m) }
+func writesText(m *model.Model) bool {
+	return m.Class == model.Decoder || m.Class == model.EncoderDecoder
+}
+
+// checkKeys finds keys that the workload's network has no use for.
+func (r *reader) checkKeys() {
+	for i := range table {
+		if f := &table[i]; f.of(r.kind) && r.read(f.Path) && !r.suits(f) {
+			r.clash(f.Path, codeNotForModel, problem.Args{"Model": r.draft.Model.Name, "Class": string(r.draft.Model.Class)})
+		}
+	}
 }
 
 func (r *reader) checkModel() {
@@ -54,6 +73,7 @@ func (r *reader) checkModel() {
 		r.clash("model", codeModelClass, problem.Args{"Model": m.Name, "Class": string(m.Class), "Kind": string(r.kind)})
 		return
 	}
+	r.checkKeys()
 	if r.read("kv_precision") {
 		f := string(r.draft.KVFormat)
 		// llama.cpp holds its cache in the plain formats of its files; others only store weights.
@@ -71,7 +91,7 @@ func (r *reader) checkModel() {
 		}
 	}
 	// Training past the context is how a model's context is extended; inference past it cannot work.
-	if m.MaxContext > 0 && r.read(in, out) && sum > m.MaxContext {
+	if m.MaxContext > 0 && r.read(in) && (r.read(out) || !writesText(m)) && sum > m.MaxContext {
 		r.clash(in, codeContext, problem.Args{"Tokens": sum, "Limit": m.MaxContext, "Model": m.Name})
 	}
 }

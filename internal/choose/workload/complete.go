@@ -12,10 +12,16 @@ import (
 // has says whether the user gave a key, well or badly.
 func (r *reader) has(path string) bool { return r.given[path] != nil }
 
+// suits says whether the workload's network has a key; where the network is not known it may.
+func (r *reader) suits(f *Field) bool {
+	m := r.draft.Model
+	return f.For == nil || m == nil || f.For(m)
+}
+
 // complete reports what is missing, and what is said in two ways.
 func (r *reader) complete(root *yaml.Node) {
 	for i := range table {
-		if f := &table[i]; f.Required && f.of(r.kind) && !r.has(f.Path) && !r.has(f.Unless) {
+		if f := &table[i]; f.Required && f.of(r.kind) && r.suits(f) && !r.has(f.Path) && !r.has(f.Unless) {
 			r.missing(root, f)
 		}
 	}
@@ -79,7 +85,7 @@ func (r *reader) choose(root *yaml.Node, c choice) {
 func (r *reader) applyDefaults() {
 	for i := range table {
 		f := &table[i]
-		if !f.of(r.kind) || r.has(f.Path) || r.rivalGiven(f.Path) {
+		if !f.of(r.kind) || !r.suits(f) || r.has(f.Path) || r.rivalGiven(f.Path) {
 			continue
 		}
 		text := f.Default
@@ -116,7 +122,15 @@ func (r *reader) derive() {
 		// A batch is whole sequences; the nearest number of them, and at least one.
 		d.GlobalBatch = max(1, int(d.batchTokens/float64(d.Sequence)+0.5))
 	}
+	if d.Model != nil && !readsText(d.Model) {
+		if r.good["steps"] {
+			d.Samples = d.steps * float64(d.GlobalBatch)
+		}
+		return
+	}
 	switch {
+	case r.good["samples"]:
+		d.Tokens, d.Samples = d.Samples*float64(d.Sequence), 0
 	case r.good["steps"]:
 		d.Tokens = d.steps * float64(d.GlobalBatch) * float64(d.Sequence)
 	case r.good["epochs"] && r.good["dataset_tokens"]:
@@ -127,6 +141,9 @@ func (r *reader) derive() {
 // nativeFormat is what a checkpoint ships in, 16-bit where that is not known.
 func nativeFormat(d *draft) string {
 	if d.Model != nil && d.Model.NativeFormat != "" {
+		if d.Model.NativeFormat == "fp32" && !writesText(d.Model) {
+			return "fp16" // as such networks are deployed
+		}
 		return string(d.Model.NativeFormat)
 	}
 	return "bf16"

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/rackrate/rackrate/internal/facts/model"
 )
 
 // Text is a sentence in the languages the program speaks.
@@ -26,6 +28,8 @@ type Field struct {
 	// something else for another kind.
 	Kinds    []Kind
 	Required bool
+	// For says which networks have the key; nil is all. Others need not give it, and may not.
+	For func(*model.Model) bool
 	// Unless is a key in whose presence a required one may be left out.
 	Unless string
 	Type   string // bytes, hours, money, enum …: names what is wanted in messages
@@ -209,7 +213,7 @@ type choice struct {
 }
 
 var choices = []choice{
-	{kinds: training, required: true, ways: [][]string{{"tokens"}, {"steps"}, {"epochs", "dataset_tokens"}}},
+	{kinds: training, required: true, ways: [][]string{{"tokens"}, {"samples"}, {"steps"}, {"epochs", "dataset_tokens"}}},
 	{kinds: training, ways: [][]string{{"global_batch"}, {"global_batch_tokens"}}},
 	{kinds: []Kind{Simulate}, required: true, ways: [][]string{
 		{"flops_per_step", "bytes_per_step"}, {"seconds_per_step", "on", "bound"}}},

@@ -53,6 +53,7 @@ const (
 	codeNoPipeline    = "workload.no_pipeline"       // Key, Other: virtual stages without a pipeline
 	codeNotWith       = "workload.not_with"          // Key, Other, Value: a key that Other's value rules out
 	codeModelClass    = "workload.model_class"       // Key, Model, Class, Kind: a network this kind of work cannot run
+	codeNotForModel   = "workload.not_for_model"     // Key, Model, Class: a key that this network has no use for
 	codeNotCache      = "workload.not_cache"         // Key, Format: a weight-only format for keys and values
 	codeNotTrainable  = "workload.not_trainable"     // Key, Format: a weight-only format used for training
 	codeContext       = "workload.context"           // Key, Tokens, Limit, Model: longer than the model's context

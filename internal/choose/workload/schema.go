@@ -101,6 +101,7 @@ type scope struct {
 func (s *scope) add(key string, f *Field) {
 	s.props = append(s.props, Member{key, ref(f)})
 	switch {
+	case f.For != nil: // a schema cannot tell what the model is
 	case f.Required && f.Unless != "":
 		if s.unless == nil {
 			s.unless = map[string][]any{}

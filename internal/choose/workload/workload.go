@@ -68,7 +68,8 @@ type Workload struct {
 	LoRARank    int     // lora, qlora
 	Sequence    int     // tokens a sequence
 	Tokens      float64 // total work in tokens
-	GlobalBatch int     // sequences per optimizer step
+	Samples     float64 // total work in samples, of a network that reads no tokens; 0 otherwise
+	GlobalBatch int     // sequences, or samples, per optimizer step
 	Optimizer   Optimizer
 	Layout      LayoutPin // what the user fixed of the parallel layout
 

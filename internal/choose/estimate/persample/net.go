@@ -35,7 +35,7 @@ type figures struct {
 	Kernels float64 `yaml:"kernels"` // that run one after the other
 	Alone   float64 `yaml:"alone"`   // samples that fill the chip
 	N       int     `yaml:"n"`
-	Source  string  `yaml:"source"`
+	From    string  `yaml:"source"`
 }
 
 var embedded = estimate.Embedded[constants]("efficiency/persample.yaml")

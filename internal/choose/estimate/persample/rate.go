@@ -43,7 +43,7 @@ func (n *Net) Rate(c *estimate.Curves, g estimate.Group, s Setting) (Rate, *esti
 	if refusal != nil {
 		return Rate{}, refusal
 	}
-	r := Rate{Correction: c.Correct(estimate.Vision, n.Tags(g, s)), parts: t}
+	r := Rate{Correction: correct(c, estimate.Vision, n.Tags(g, s), n.N), parts: t}
 	count := float64(g.Accelerators())
 	var raw float64
 	switch s.Mode {
@@ -62,6 +62,17 @@ func (n *Net) Rate(c *estimate.Curves, g estimate.Group, s Setting) (Rate, *esti
 	}
 	r.PerSecond = raw * r.Factor
 	return r, nil
+}
+
+// correct is the correction of a network with so many groups of measurements behind its level. One without any is no nearer than
+// others of its kind, whatever the chip.
+func correct(c *estimate.Curves, target estimate.Target, tags estimate.Tags, groups int) estimate.Correction {
+	k := c.Correct(target, tags)
+	if groups == 0 && (k.Like == estimate.LikeChip || k.Like == estimate.LikeFamily) {
+		w := math.Max(1, c.Widen[estimate.LikeKind])
+		k.Like, k.Low, k.High = estimate.LikeKind, math.Pow(k.Low, w), math.Pow(k.High, w)
+	}
+	return k
 }
 
 // serve fills in the most samples a second that hold a bound: while one batch runs the next one gathers, so two batches fit

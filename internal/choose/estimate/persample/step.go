@@ -72,7 +72,7 @@ func (n *Net) StepOn(c *estimate.Curves, g estimate.Group, r Run) (Step, *estima
 		Overhead: k.Kernels * c.Chip(g.Chip).OpSeconds(),
 	}
 	s.Seconds = s.Compute + s.Memory + s.Link + s.Network + s.Overhead
-	s.Correction = c.Correct(estimate.SampleTraining, n.TrainingTags(g, r))
+	s.Correction = correct(c, estimate.SampleTraining, n.TrainingTags(g, r), k.N)
 	s.PerSecond = math.Min(r.Batch, count*s.Local) / s.Seconds * s.Factor
 	return s, nil
 }

@@ -51,6 +51,17 @@ func how(w *workload.Workload, s *say.Speaker) string {
 	return s.List(parts)
 }
 
+// over is the message of requests that are read and answered in tokens, only read in tokens, or neither.
+func over(id string, in, out int) string {
+	switch {
+	case out > 0:
+		return id
+	case in > 0:
+		return id + "_read"
+	}
+	return id + "_samples"
+}
+
 // extent says how much work there is.
 func extent(w *workload.Workload, s *say.Speaker) []string {
 	var out []string
@@ -58,8 +69,11 @@ func extent(w *workload.Workload, s *say.Speaker) []string {
 	if w.Tokens > 0 {
 		add("tokens", say.Args{"Tokens": count3(w.Tokens)})
 	}
+	if w.Samples > 0 {
+		add("samples", say.Args{"Samples": count3(w.Samples)})
+	}
 	if t := w.Traffic; t != nil {
-		add("traffic", say.Args{"Rate": requests(t.RequestsPerSecond, s), "In": t.InputTokens, "Out": t.OutputTokens})
+		add(over("traffic", t.InputTokens, t.OutputTokens), say.Args{"Rate": requests(t.RequestsPerSecond, s), "In": t.InputTokens, "Out": t.OutputTokens})
 		for _, slo := range []struct {
 			id  string
 			max any
@@ -74,7 +88,7 @@ func extent(w *workload.Workload, s *say.Speaker) []string {
 		}
 	}
 	if b := w.Batch; b != nil {
-		add("requests", say.Args{"Requests": count3(b.Requests), "In": b.InputTokens, "Out": b.OutputTokens})
+		add(over("requests", b.InputTokens, b.OutputTokens), say.Args{"Requests": count3(b.Requests), "In": b.InputTokens, "Out": b.OutputTokens})
 	}
 	if d := w.Diffuse; d != nil {
 		add("images", say.Args{"Images": count3(d.Images), "Size": fmt.Sprintf("%d×%d", d.Width, d.Height), "Steps": d.Steps})

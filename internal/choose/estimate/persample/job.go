@@ -1,0 +1,178 @@
+package persample
+
+import (
+	"math"
+
+	"github.com/rackrate/rackrate/internal/base/problem"
+	"github.com/rackrate/rackrate/internal/base/unit"
+	"github.com/rackrate/rackrate/internal/choose/estimate"
+	"github.com/rackrate/rackrate/internal/choose/estimate/scale"
+	"github.com/rackrate/rackrate/internal/choose/estimate/serve"
+	"github.com/rackrate/rackrate/internal/choose/workload"
+	"github.com/rackrate/rackrate/internal/facts/accelerator"
+	"github.com/rackrate/rackrate/internal/facts/model"
+)
+
+// job is a workload over samples prepared for estimating.
+type job struct {
+	w      *workload.Workload
+	c      *estimate.Curves
+	net    *Net
+	format model.FormatInfo
+}
+
+// Does says that a workload is one of samples: inference of a network with a fixed cost, or training all of its weights.
+func Does(w *workload.Workload) bool {
+	switch w.Kind {
+	case workload.Serve, workload.BatchInfer, workload.Train:
+		return Handles(w.Model)
+	case workload.Finetune:
+		return Handles(w.Model) && w.Method != workload.LoRA && w.Method != workload.QLoRA
+	}
+	return false
+}
+
+// New prepares a service, a batch of requests or a training run over samples.
+func New(w *workload.Workload, c *estimate.Curves) (estimate.Job, error) {
+	tokens := w.Sequence
+	switch w.Kind {
+	case workload.Serve:
+		tokens = w.Traffic.InputTokens
+	case workload.BatchInfer:
+		tokens = w.Batch.InputTokens
+	}
+	net, ok := Of(w.Model, tokens)
+	if !ok {
+		return nil, problem.New(problem.Input, "persample.no_arithmetic", problem.Args{"Model": w.Model.Name})
+	}
+	f, err := model.LookupFormat(string(w.Format))
+	if err != nil {
+		return nil, err
+	}
+	j := job{w: w, c: c, net: net, format: f}
+	if w.Kind == workload.Train || w.Kind == workload.Finetune {
+		return &training{j}, nil
+	}
+	return &inference{j}, nil
+}
+
+func (j *job) part(name string, v float64) estimate.Part {
+	return estimate.Part{Name: name, Bytes: unit.Bytes(v)}
+}
+
+// traffic is the bytes of memory that one sample's forward pass moves.
+func (j *job) traffic(p accelerator.Precision) float64 {
+	return j.net.FLOP * width(p) / embedded().Intensity
+}
+
+// speed is a rate with its interval and what it rests on.
+func (j *job) speed(v float64, k estimate.Correction) estimate.Speed {
+	return estimate.Speed{
+		Value: v, Low: v * k.Low, High: v * k.High, Unit: "samples/s", Basis: estimate.Predicted, Source: j.net.From, Like: k.Like,
+	}
+}
+
+// inference is requests in bulk or a service.
+type inference struct{ job }
+
+func (j *inference) Service() bool     { return j.w.Kind == workload.Serve }
+func (j *inference) Independent() bool { return true }
+
+// FLOP is the arithmetic of the whole job.
+func (j *inference) FLOP() unit.FLOP {
+	if j.Service() {
+		t := j.w.Traffic
+		return unit.FLOP(j.net.FLOP * t.RequestsPerSecond * serve.MeanLoad(t) * j.w.Duration.Seconds())
+	}
+	return unit.FLOP(j.net.FLOP * j.w.Batch.Requests)
+}
+
+// precision is the first of the format's precisions that the chip is known to have.
+func (j *inference) precision(a *accelerator.Accelerator) (accelerator.Precision, *estimate.Refusal) {
+	p, _, ok := a.Best(j.format.Compute...)
+	if !ok {
+		return 0, &estimate.Refusal{Reason: estimate.NoPrecision}
+	}
+	return p, nil
+}
+
+// memory is one accelerator's with a batch in flight: weights, of which a recommender's tables are spread over the machine, and
+// the widest few layers' activations.
+func (j *inference) memory(g estimate.Group, p accelerator.Precision, batch float64) (estimate.Memory, *estimate.Refusal) {
+	weights := float64(j.net.WeightBytes(j.format))
+	if j.net.Class == model.Recommender {
+		weights /= float64(g.PerNode)
+	}
+	activations := batch * j.traffic(p) * math.Min(1, liveLayers/j.net.Kernels)
+	return scale.Fit(g, j.c, j.part("weights", weights), j.part("activations", activations),
+		scale.Slack(j.c, unit.Bytes(activations)), scale.Runtime(j.c))
+}
+
+// liveLayers is how many layers' inputs and outputs are held at once.
+const liveLayers = 4
+
+// Best sizes the batch of one accelerator, and for a service how many of them the traffic needs.
+func (j *inference) Best(g estimate.Group) (estimate.Estimate, *estimate.Refusal, int) {
+	p, refusal := j.precision(g.Chip)
+	if refusal != nil {
+		return estimate.Estimate{}, refusal, 1
+	}
+	s := Setting{Mode: Bulk, Precision: p}
+	if j.Service() {
+		s.Mode, s.Bound = Served, j.w.SLO.E2Ep99.Seconds()
+		return j.fleet(g, s)
+	}
+	return j.batch(g, s)
+}
+
+// worthwhile is the share of the best rate that the smallest batch must reach.
+const worthwhile = 0.95
+
+// batch works requests off. The batch is the smallest that reaches nearly the best rate, or what memory and the requests leave.
+func (j *inference) batch(g estimate.Group, s Setting) (estimate.Estimate, *estimate.Refusal, int) {
+	r, refusal := j.net.Rate(j.c, g, s)
+	if refusal != nil {
+		return estimate.Estimate{}, refusal, 1
+	}
+	requests := j.w.Batch.Requests
+	count := float64(g.Accelerators())
+	working := math.Min(count, math.Max(1, math.Ceil(requests)))
+	busiest := math.Ceil(math.Max(1, requests/working))
+	reach := func(b float64) float64 { return b * r.sample() / r.batch(b, j.net.Alone) }
+	b, looked := 1.0, 1
+	memory, refusal := j.memory(g, s.Precision, b)
+	if refusal != nil {
+		return estimate.Estimate{Memory: memory}, refusal, looked
+	}
+	for reach(b) < worthwhile && 2*b <= r.Batch && 2*b <= busiest {
+		more, bad := j.memory(g, s.Precision, 2*b)
+		looked++
+		if bad != nil {
+			break
+		}
+		b, memory = 2*b, more
+	}
+	rate := r.PerSecond * working / count * math.Min(1, reach(b)/worthwhile)
+	e := j.report(g, r, s, b, rate)
+	e.Memory = memory
+	e.Layout.Replicas = g.Accelerators()
+	e.Work = requests
+	// The busiest accelerator ends last.
+	seconds := busiest * working / rate
+	e.Hours, e.LowHours, e.HighHours = unit.FromSeconds(seconds), unit.FromSeconds(seconds/r.High), unit.FromSeconds(seconds/r.Low)
+	return e, nil, looked
+}
+
+// report fills in what a batch and a service have in common.
+func (j *inference) report(g estimate.Group, r Rate, s Setting, batch, rate float64) estimate.Estimate {
+	each := rate / float64(g.Accelerators())
+	e := estimate.Estimate{
+		Layout: estimate.Layout{Batch: int(batch)}, Precision: s.Precision, Speed: j.speed(rate, r.Correction),
+		MFU: each * j.net.FLOP / r.peak,
+		Bottleneck: estimate.Shares{
+			Compute: batch * (r.compute + r.power), Memory: batch * r.memory, Overhead: r.fixed,
+		}.Fractions(),
+	}
+	e.Load = e.Bottleneck.Power()
+	return e
+}
