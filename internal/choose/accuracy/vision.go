@@ -142,7 +142,7 @@ func neuronRow(r Row) (x *benched, why Skip, what string) {
 	case !(x.measured > 0):
 		return nil, NoFigure, r.Text("model")
 	}
-	cores := max(1, neuronCores[chip.Name])
+	cores := max(1, coresEach[chip.Name])
 	x.g = estimate.Group{Chip: chip, Share: share / float64(cores), PerNode: count * cores, Nodes: 1}
 	tokens := r.Int("isl")
 	if tokens == 0 {
@@ -166,8 +166,8 @@ func neuronRow(r Row) (x *benched, why Skip, what string) {
 	return x, "", ""
 }
 
-// neuronCores is the cores of a chip, each of which runs a copy of the network (AWS Neuron documentation).
-var neuronCores = map[string]int{"Inferentia1": 4, "Inferentia2": 2, "Trainium1": 2, "Trainium2": 8}
+// coresEach is the cores of a chip, each of which runs a copy of the network (AWS Neuron documentation).
+var coresEach = map[string]int{"Inferentia1": 4, "Inferentia2": 2, "Trainium1": 2, "Trainium2": 8}
 
 // neuronTokens is the length that AWS's encoder tables use where they do not repeat it.
 const neuronTokens = 128
