@@ -24,6 +24,7 @@ var recipes = map[estimate.Target]recipe{
 	estimate.TPOT:           tpotRecipe,
 	estimate.TTFT:           ttftRecipe,
 	estimate.Simulation:     simulationRecipe,
+	estimate.Diffusion:      diffusionRecipe,
 	estimate.Vision:         visionRecipe,
 	estimate.SampleTraining: otherTrainingRecipe,
 }

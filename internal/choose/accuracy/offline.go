@@ -20,6 +20,8 @@ func inferenceRow(s *Set, r Row) {
 	switch {
 	case err != nil && tokens:
 		s.skip(r, estimate.Offline, NoModel, r.Text("model"))
+	case draws(r):
+		diffusionOther(s, r)
 	case err != nil || m.Class != model.Decoder:
 		visionRow(s, r)
 	case strings.HasPrefix(r.Text("scenario"), "online-qps") || r.Text("scenario") == "first-token-latency" && latency:

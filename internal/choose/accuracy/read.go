@@ -25,6 +25,7 @@ var layouts = []layout{
 	{"hash", hashColumns, hashRow},
 	{"other training", otherTrainingColumns, otherTrainingRow},
 	{"simulation", simulationColumns, simulationRow},
+	{"diffusion", diffusionColumns, diffusionRow},
 	{"serving", servingColumns, servingRow},
 	{"inference", visionColumns, inferenceRow},
 }

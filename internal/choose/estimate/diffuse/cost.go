@@ -3,97 +3,92 @@ package diffuse
 import (
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/estimate"
-	"github.com/rackrate/rackrate/internal/choose/workload"
 	"github.com/rackrate/rackrate/internal/facts/model"
 )
 
-// shape is what a kind of denoiser reaches.
+// shape is what a kind of denoiser reaches of a large matrix multiply's rate.
 type shape struct {
 	KernelShare float64 `yaml:"kernel_share"`
-	N           int     `yaml:"n"`
 	Quadratic   float64 `yaml:"quadratic"`
-	Source      string  `yaml:"source"`
+	// Traffic is the bytes that operations between the multiplies move where they are run one by one: of a transformer for each
+	// token, channel and layer, of a U-Net for each FLOP.
+	Traffic float64 `yaml:"traffic"`
+	Source  string  `yaml:"source"`
+}
+
+type engine struct {
+	StepUS float64 `yaml:"step_us"` // scheduler, launches and gaps of one step
+	Half   bool    `yaml:"half"`    // sums in 16 bit where that is faster
+	Single bool    `yaml:"single"`  // runs operations one by one
 }
 
 type constants struct {
-	AsOf           string `yaml:"as_of"`
-	UNet           shape  `yaml:"unet"`
-	Transformer    shape  `yaml:"transformer"`
+	AsOf           string  `yaml:"as_of"`
+	UNet           shape   `yaml:"unet"`
+	Transformer    shape   `yaml:"transformer"`
+	AttentionShare float64 `yaml:"attention_share"`
+	AroundShare    float64 `yaml:"around_share"`
+	Quantised      struct {
+		Share  float64 `yaml:"share"`
+		Source string  `yaml:"source"`
+	} `yaml:"quantised"`
 	HalfAccumulate struct {
-		Factor float64  `yaml:"factor"`
-		N      int      `yaml:"n"`
-		Chips  []string `yaml:"chips"`
-		Source string   `yaml:"source"`
+		Factor float64            `yaml:"factor"`
+		Chips  []string           `yaml:"chips"`
+		Ratio  map[string]float64 `yaml:"ratio"` // of the 16-bit rate, summed in 32, over FP32, by architecture
+		Source string             `yaml:"source"`
 	} `yaml:"half_accumulate"`
-	StepUS          float64 `yaml:"step_us"`
-	TextTokens      float64 `yaml:"text_tokens"`
-	ActivationBytes float64 `yaml:"activation_bytes"`
-	Source          string  `yaml:"source"`
+	// HalfRate is chips whose matrix units run at half their rate, as their listed rate of no more than twice FP32 shows: power
+	// and memory keep up with them.
+	HalfRate struct {
+		Ratio  float64 `yaml:"ratio"`
+		Factor float64 `yaml:"factor"`
+		Source string  `yaml:"source"`
+	} `yaml:"half_rate"`
+	// Power is the dense 16-bit TFLOP/s a watt beyond which the clock falls, and with which power.
+	Power struct {
+		From   float64 `yaml:"from"`
+		Slope  float64 `yaml:"slope"`
+		Source string  `yaml:"source"`
+	} `yaml:"power"`
+	Engines         map[Engine]engine `yaml:"engines"`
+	TextTokens      float64           `yaml:"text_tokens"`
+	DecodePixel     float64           `yaml:"decode_flop_a_pixel"`
+	ActivationBytes float64           `yaml:"activation_bytes"`
+	Source          string            `yaml:"source"`
+	Names           map[string]string `yaml:"names"`
+	Networks        []listed          `yaml:"networks"`
 }
 
 var embedded = estimate.Embedded[constants]("efficiency/diffuse.yaml")
+
+func (k *constants) engine(e Engine) engine {
+	if v, ok := k.Engines[e]; ok {
+		return v
+	}
+	return k.Engines[Compiled]
+}
 
 // patchPixels is the image that one token of a transformer stands for: the VAE shrinks eightfold each way, the
 // patch twofold.
 const patchPixels = 16 * 16
 
-// cost is what one image takes, whatever the chip.
-type cost struct {
-	steps       float64
-	pass        float64 // FLOPs of one step, guidance included
-	denoise     float64 // FLOPs of all steps
-	around      float64 // FLOPs of text encoder and decoder
+// holding is what one accelerator holds, whatever the chip.
+type holding struct {
 	weights     unit.Bytes
 	textEncoder unit.Bytes
 	vae         unit.Bytes
 	activations unit.Bytes // an image in the batch
-	unet        bool
-	kernelShare float64
-	stepSeconds float64
 }
 
-// price counts an image. Arithmetic grows with the pixels, but for attention's products, which grow with their square.
-func price(m *model.Model, d *workload.Generation, perPass float64, f model.FormatInfo) (cost, string) {
-	k, ref := embedded(), m.Diffusion
-	s := k.UNet
-	refPixels := float64(ref.RefWidth) * float64(ref.RefHeight)
-	if m.Layers > 0 && m.Hidden > 0 {
-		s = k.Transformer
-		tokens := refPixels / patchPixels
-		s.Quadratic = min(1, 4*float64(m.Hidden)*float64(m.Layers)*tokens*tokens/perPass)
-	}
-	pixels := float64(d.Width) * float64(d.Height)
-	larger := pixels / refPixels
-	guidance := float64(max(1, d.Guidance))
-	c := cost{steps: float64(d.Steps), unet: s == k.UNet, kernelShare: s.KernelShare, stepSeconds: k.StepUS * 1e-6}
-	c.pass = guidance * perPass * ((1-s.Quadratic)*larger + s.Quadratic*larger*larger)
-	c.denoise = c.steps * c.pass
-	c.around = guidance*2*float64(ref.TextEncoder)*k.TextTokens + float64(ref.VAEDecodeFLOP)*larger
+func held(m *model.Model, width, height int, f model.FormatInfo) holding {
 	// Exporters quantise the denoiser; text encoder and VAE stay at 16 bit unless all is wider.
 	around := max(16, f.Bits)
-	c.weights = bytes(m.Params.Total, f.Bits)
-	c.textEncoder, c.vae = bytes(ref.TextEncoder, around), bytes(ref.VAE, around)
-	c.activations = unit.Bytes(k.ActivationBytes * pixels)
-	return c, s.Source
+	return holding{
+		weights:     bytes(m.Params.Total, f.Bits),
+		textEncoder: bytes(m.Diffusion.TextEncoder, around), vae: bytes(m.Diffusion.VAE, around),
+		activations: unit.Bytes(embedded().ActivationBytes * float64(width) * float64(height)),
+	}
 }
 
 func bytes(params int64, bits float64) unit.Bytes { return unit.Bytes(float64(params) * bits / 8) }
-
-// batchTime is the seconds of one batch from prompt to pixels.
-type batchTime struct{ compute, memory, overhead float64 }
-
-func (t batchTime) total() float64 { return t.compute + t.memory + t.overhead }
-
-// seconds is the time of a batch. A step takes the longer of its arithmetic and of reading the weights once.
-func (j *job) seconds(r rates, batch int) batchTime {
-	b := float64(batch)
-	t := batchTime{overhead: j.steps * j.stepSeconds}
-	arithmetic, read := b*j.pass/r.reached, float64(j.weights)/r.bandwidth
-	if arithmetic >= read {
-		t.compute = j.steps * arithmetic
-	} else {
-		t.memory = j.steps * read
-	}
-	t.compute += b * j.around / r.reached
-	return t
-}

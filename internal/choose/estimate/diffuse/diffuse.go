@@ -3,12 +3,10 @@
 //
 // Invariants: weights, text encoder, VAE and the activations of a batch fit one accelerator; the chip's rate in a
 // precision that the format can be multiplied at is known; constants are data. Pure. Imported by the caller that
-// picks a Job by kind of work.
+// picks a Job by kind of work, and by choose/accuracy.
 package diffuse
 
 import (
-	"slices"
-
 	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/estimate"
@@ -18,7 +16,7 @@ import (
 	"github.com/rackrate/rackrate/internal/facts/model"
 )
 
-// kind names the interval of this work in the curves.
+// kind is how a fault names this work.
 const kind = "diffuse"
 
 // maxBatch is past where batching still gains anything: a pass over a few images fills any chip.
@@ -26,6 +24,9 @@ const maxBatch = 64
 
 // worthwhile is the gain in speed that a doubled batch must bring for the latency and memory it costs.
 const worthwhile = 1.01
+
+// source is what the constants were fitted to.
+const source = "published latencies of diffusion models (data/efficiency/fit/diffusion.yaml)"
 
 // Notes on an estimate.
 const (
@@ -38,10 +39,10 @@ const (
 type job struct {
 	curves *estimate.Curves
 	images float64
-	cost
-	format model.FormatInfo
-	notes  []estimate.Note
-	source string
+	net    *Network
+	set    Setting // of one image
+	holding
+	notes []estimate.Note
 }
 
 // New prepares an image generation.
@@ -50,8 +51,8 @@ func New(w *workload.Workload, c *estimate.Curves) (estimate.Job, error) {
 	if d == nil || m == nil || m.Diffusion == nil || d.Images <= 0 || d.Width <= 0 || d.Height <= 0 || d.Steps <= 0 {
 		return nil, problem.New(problem.Internal, "estimate.not_this_kind", problem.Args{"Kind": kind})
 	}
-	perPass, ok := m.PerSample.Get()
-	if !ok || perPass <= 0 {
+	net, ok := Of(m)
+	if !ok {
 		return nil, problem.New(problem.Input, "diffuse.no_arithmetic", problem.Args{"Model": m.Name})
 	}
 	format := w.Format
@@ -62,8 +63,11 @@ func New(w *workload.Workload, c *estimate.Curves) (estimate.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &job{curves: c, images: d.Images, format: info}
-	j.cost, j.source = price(m, d, float64(perPass), info)
+	j := &job{curves: c, images: d.Images, net: net, holding: held(m, d.Width, d.Height, info)}
+	j.set = Setting{
+		Width: d.Width, Height: d.Height, Frames: 1, Steps: d.Steps, Guidance: max(1, d.Guidance), Batch: 1,
+		Compute: info.Compute, Bits: info.Bits, Engine: Compiled, Format: kept(info),
+	}
 	if ref := m.Diffusion; d.Width != ref.RefWidth || d.Height != ref.RefHeight {
 		j.notes = append(j.notes, estimate.Note{Code: noteSize, Args: map[string]any{
 			"Width": d.Width, "Height": d.Height, "RefWidth": ref.RefWidth, "RefHeight": ref.RefHeight}})
@@ -72,6 +76,19 @@ func New(w *workload.Workload, c *estimate.Curves) (estimate.Job, error) {
 		j.notes = append(j.notes, estimate.Note{Code: noteSteps, Args: map[string]any{"Steps": d.Steps, "Usual": usual}})
 	}
 	return j, nil
+}
+
+// kept is the format as the calibration names it.
+func kept(f model.FormatInfo) string {
+	switch {
+	case f.Bits >= 16 || len(f.Compute) == 0:
+		return Wide
+	case f.Compute[0] == accelerator.FP8:
+		return FP8
+	case f.Compute[0] == accelerator.INT8:
+		return INT8
+	}
+	return Weights
 }
 
 // Service says no: the images are to be finished.
@@ -86,17 +103,17 @@ func (j *job) Best(g estimate.Group) (estimate.Estimate, *estimate.Refusal, int)
 	if refusal != nil {
 		return estimate.Estimate{Memory: memory}, refusal, 1
 	}
-	r, refusal := j.rates(g)
+	r, refusal := j.net.ratesOf(j.curves, g, j.set)
 	if refusal != nil {
 		return estimate.Estimate{Memory: memory}, refusal, 1
 	}
 	active := min(float64(g.Accelerators()), max(1, j.images)) // an accelerator without an image idles
 	batch, looked := 1, 1
-	best := j.seconds(r, 1)
+	best := j.seconds(g, r, 1)
 	for b := 2; b <= maxBatch && float64(b) <= j.images/active && j.fits(g, b); b *= 2 {
-		t := j.seconds(r, b)
+		t := j.seconds(g, r, b)
 		looked++
-		if best.total()/float64(batch) < worthwhile*t.total()/float64(b) {
+		if best.Total()/float64(batch) < worthwhile*t.Total()/float64(b) {
 			break
 		}
 		batch, best = b, t
@@ -104,17 +121,19 @@ func (j *job) Best(g estimate.Group) (estimate.Estimate, *estimate.Refusal, int)
 	if batch > 1 {
 		memory, _ = j.memory(g, batch)
 	}
-	each := float64(batch) / best.total()
+	set := j.set
+	set.Batch = batch
+	speed := j.net.Corrected(j.curves, g, set, float64(batch)*active, best)
+	speed.Source = source
+	multiply, attention := j.net.pass(j.set)
+	denoise := float64(j.set.Steps*j.set.Guidance) * (multiply + attention)
 	e := estimate.Estimate{
 		Layout: estimate.Layout{Replicas: g.Accelerators(), Batch: batch}, Memory: memory,
-		Bottleneck: estimate.Shares{Compute: best.compute, Memory: best.memory, Overhead: best.overhead}.Fractions(),
-		Precision:  r.precision, MFU: each * j.denoise / r.peak, Notes: j.notes,
-		Speed: estimate.Speed{
-			Value: each * active, Unit: "images/s", Basis: estimate.Predicted, Source: j.source, Like: r.like,
-		},
+		Bottleneck: estimate.Shares{Compute: best.Compute, Memory: best.Memory, Overhead: best.Overhead}.Fractions(),
+		Precision:  r.precision, MFU: min(1, speed.Value/active*denoise/r.peak), Notes: j.notes, Speed: speed,
 	}
 	e.Load = e.Bottleneck.Power()
-	scale.Finish(&e, j.curves.Interval(kind, r.like), j.images, 1)
+	scale.Finish(&e, estimate.Interval{Low: speed.Low / speed.Value, High: speed.High / speed.Value}, j.images, 1)
 	return e, nil, looked
 }
 
@@ -138,40 +157,11 @@ func (j *job) fits(g estimate.Group, batch int) bool {
 	return ok && used <= usable
 }
 
-// rates is what one accelerator of a group brings to this job.
-type rates struct {
-	precision accelerator.Precision
-	peak      float64 // FLOP/s, dense
-	reached   float64 // FLOP/s in a denoiser pass
-	bandwidth float64 // bytes/s reached
-	like      estimate.Likeness
-}
-
-func (j *job) rates(g estimate.Group) (rates, *estimate.Refusal) {
-	var r rates
-	// An unknown rate among the format's precisions outranks a missing one: the work might run at it.
-	refusal := &estimate.Refusal{Reason: estimate.NoPrecision}
-	for _, p := range j.format.Compute {
-		peak, no := scale.Peak(g, p)
-		if no == nil {
-			r.precision, r.peak, refusal = p, peak, nil
-			break
-		}
-		if no.Reason == estimate.NoRate {
-			refusal = no
-		}
-	}
-	if refusal != nil {
-		return r, refusal
-	}
-	bw, refusal := scale.Bandwidth(g)
-	if refusal != nil {
-		return r, refusal
-	}
-	chip := j.curves.Chip(g.Chip)
-	r.reached, r.bandwidth, r.like = r.peak*chip.Share(r.precision)*j.kernelShare, bw*chip.Bandwidth, chip.Like
-	if half := &embedded().HalfAccumulate; j.unet && r.precision == accelerator.FP16 && slices.Contains(half.Chips, g.Chip.Name) {
-		r.reached *= half.Factor
-	}
-	return r, nil
+// seconds is the time of a batch on one accelerator.
+func (j *job) seconds(g estimate.Group, r rates, batch int) Seconds {
+	g.PerNode, g.Nodes = 1, 1
+	s := j.set
+	s.Batch = batch
+	t, _ := j.net.batch(j.curves, g, r, s) // one accelerator has no link that could be unknown
+	return t
 }

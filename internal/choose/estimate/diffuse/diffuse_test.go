@@ -26,7 +26,7 @@ func prepare(t interface{ Fatal(...any) }, mutate ...func(*workload.Workload)) e
 	for _, m := range mutate {
 		m(w)
 	}
-	j, err := New(w, estimate.EmbeddedCurves())
+	j, err := New(w, estimate.EmbeddedCurves().Without(estimate.Diffusion))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,10 +37,13 @@ func images(n float64) func(*workload.Workload) {
 	return func(w *workload.Workload) { w.Diffuse.Images = n }
 }
 
-// One image: 20 steps of 2 TFLOP at 100 TFLOP/s x 0.5 (default curve) x the UNet's share, and 1 ms a step.
+// One image: 20 steps of 2 TFLOP at 100 TFLOP/s x 0.5 (default curve) x what a U-Net's multiplies and attention reach of it, and a
+// compiled graph's time a step.
 func TestOneImage(t *testing.T) {
 	e := scaletest.Best(t, prepare(t, images(1)), scaletest.Group(scaletest.Chip("A"), 1, 1))
-	want := 20*2e12/(100e12*0.5*embedded().UNet.KernelShare) + 20*1e-3
+	k := embedded()
+	reached := 2e12 / 50e12 * ((1-k.UNet.Quadratic)/k.UNet.KernelShare + k.UNet.Quadratic/k.AttentionShare)
+	want := 20 * (reached + k.Engines[Compiled].StepUS*1e-6)
 	if !scaletest.Near(e.Speed.Value, 1/want) || e.Layout.Batch != 1 || e.Speed.Unit != "images/s" || e.Speed.Basis != estimate.Predicted {
 		t.Errorf("%+v, want 1/%v", e.Speed, want)
 	}
@@ -63,7 +66,8 @@ func TestMemory(t *testing.T) {
 // More pixels cost more than their number, by the part of attention that grows with their square.
 func TestLargerImages(t *testing.T) {
 	cost := func(side int) float64 {
-		return prepare(t, func(w *workload.Workload) { w.Diffuse.Width, w.Diffuse.Height = side, side }).(*job).pass
+		j := prepare(t, func(w *workload.Workload) { w.Diffuse.Width, w.Diffuse.Height = side, side }).(*job)
+		return j.net.StepFLOPs(j.set)
 	}
 	q := embedded().UNet.Quadratic
 	if got, want := cost(1024)/cost(512), 4*(1-q)+16*q; !scaletest.Near(got, want) {
