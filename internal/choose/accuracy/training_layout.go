@@ -11,13 +11,16 @@ import (
 // portsPattern is a machine's network ports, as in "8x200Gb HDR IB".
 var portsPattern = regexp.MustCompile(`(\d+)x(\d+)Gb`)
 
+// coresCounted is how many of the cores that AWS's layouts count a chip shows: two of Trainium1, four pairs of Trainium2.
+var coresCounted = map[string]int{"Trainium1": 2, "Trainium2": 4}
+
 // layoutOf pins what a row states of its layout, and what its framework fixes.
 func layoutOf(x *run, r Row) {
 	l := &x.w.Layout
 	*l = workload.LayoutPin{TP: r.Int("tp"), PP: r.Int("pp"), CP: r.Int("cp"), EP: r.Int("ep"), DP: r.Int("dp"), MicroBatch: r.Int("micro_batch"), Virtual: r.Int("vp"), ZeRO: -1}
 	x.stated = l.TP > 0 && l.PP > 0
-	if cores := 2; x.g.Chip.Name == "Trainium1" && l.TP > 1 {
-		l.TP /= cores // its table counts NeuronCores
+	if cores := coresCounted[x.g.Chip.Name]; cores > 0 && l.TP > 1 {
+		l.TP = max(1, l.TP/cores)
 	}
 	if x.stated {
 		l.CP, l.Virtual = max(1, l.CP), max(1, l.Virtual)

@@ -14,7 +14,7 @@ import (
 	"github.com/rackrate/rackrate/internal/facts/model"
 )
 
-// chipOf finds an accelerator by a table's spelling. Where it means several, the module with the most memory stands for it
+// chipOf finds an accelerator by a table's spelling. Where it means several, the module with the fastest memory stands for them
 // and it is not sure.
 func chipOf(text string) (chip *accelerator.Accelerator, sure bool) {
 	plain, _, _ := strings.Cut(text, "(")
@@ -28,9 +28,9 @@ func chipOf(text string) (chip *accelerator.Accelerator, sure bool) {
 }
 
 func rank(a *accelerator.Accelerator) float64 {
-	n := a.NominalGB.Or(0)
+	n := float64(a.Bandwidth.Or(0))
 	if a.FormFactor == "SXM" || a.FormFactor == "OAM" {
-		n += 1000
+		n *= 10
 	}
 	return n
 }
@@ -235,6 +235,9 @@ func fabricOf(a *accelerator.Accelerator) fabric {
 		f.topology, f.network = catalog.XGMI, catalog.RoCE
 	case a.Kind == accelerator.TPU:
 		f = fabric{per: 8192, topology: catalog.ICI, network: catalog.Ethernet, gbps: 100}
+		if strings.Contains(a.LinkKind, "2D") {
+			f.per = 256
+		}
 	case a.Vendor == "AWS":
 		f = fabric{per: 16, topology: catalog.NeuronLink, network: catalog.EFA, gbps: 50}
 		if a.Name != "Trainium1" {

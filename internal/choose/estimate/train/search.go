@@ -33,11 +33,11 @@ func (j *job) Best(g estimate.Group) (estimate.Estimate, *estimate.Refusal, int)
 	pin := j.w.Layout
 	n := g.Accelerators()
 	for t := 1; t <= g.PerNode; t++ {
-		if !allowed(pin.TP, t) || g.PerNode%t != 0 || j.shape.heads%t != 0 {
+		if !allowed(pin.TP, t) || pin.TP == 0 && t > maxTensor || g.PerNode%t != 0 || j.shape.heads%t != 0 {
 			continue
 		}
 		for p := 1; t*p <= n && p <= j.shape.layers; p++ {
-			if allowed(pin.PP, p) && n%(t*p) == 0 && (p <= 2 || j.shape.layers%p == 0 || pin.PP == p) {
+			if allowed(pin.PP, p) && n%(t*p) == 0 && (pin.PP == p || j.stages(p)) {
 				s.contexts(t, p, n)
 			}
 		}
@@ -46,6 +46,14 @@ func (j *job) Best(g estimate.Group) (estimate.Estimate, *estimate.Refusal, int)
 		return estimate.Estimate{}, s.refusal(), s.looked
 	}
 	return j.report(&mc, &s.best), nil, s.looked
+}
+
+// maxTensor is the widest tensor parallelism looked at unasked: beyond it each rank has less than a head of keys and slivers of matrices.
+const maxTensor = 16
+
+// stages says whether so many stages share the layers evenly, embedding and head counted as one layer each or not at all.
+func (j *job) stages(p int) bool {
+	return p <= 2 || j.shape.layers%p == 0 || (j.shape.layers+2)%p == 0
 }
 
 func allowed(pinned, v int) bool { return pinned == 0 || pinned == v }
@@ -159,7 +167,7 @@ func (s *search) interleaves(k *cut, o schedule) bool {
 	if v := s.j.w.Layout.Virtual; v != 0 {
 		return o.virtual == v
 	}
-	return o.virtual == 1 || s.j.shape.layers%(k.p*o.virtual) == 0 && o.m%k.p == 0
+	return o.virtual == 1 || s.j.stages(k.p*o.virtual) && o.m%k.p == 0
 }
 
 // try holds one layout against memory and the best so far; it says whether it fits.
