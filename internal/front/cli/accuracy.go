@@ -39,7 +39,7 @@ func (o *accuracyOptions) AddFlags(f *pflag.FlagSet, s *say.Speaker) {
 func (o *accuracyOptions) Validate() error {
 	var faults problem.List
 	faults = oneOf(faults, "--by", o.by, accuracy.Dimensions())
-	faults = oneOf(faults, "--only", o.only, targets())
+	faults = oneOf(faults, "--only", o.only, targets(estimate.Targets))
 	if o.worst < 0 {
 		faults = append(faults, problem.New(problem.Input, "cli.bad_flag_value", problem.Args{"Flag": "--worst", "Value": o.worst, "Type": "0, 1, 2 …"}))
 	}
@@ -55,9 +55,9 @@ func oneOf(faults problem.List, flag, value string, words []string) problem.List
 		problem.Args{"Flag": flag, "Value": value, "Type": strings.Join(words, ", ")}).With(problem.Nearest(value, words, 1)...))
 }
 
-func targets() []string {
-	words := make([]string, len(estimate.Targets))
-	for i, t := range estimate.Targets {
+func targets(of []estimate.Target) []string {
+	words := make([]string, len(of))
+	for i, t := range of {
 		words[i] = string(t)
 	}
 	return words
@@ -68,7 +68,7 @@ func newAccuracy(d *deps) *cobra.Command {
 	opts := &accuracyOptions{}
 	opts.AddFlags(cmd.Flags(), d.Say)
 	completeWords(cmd, "by", accuracy.Dimensions())
-	completeWords(cmd, "only", targets())
+	completeWords(cmd, "only", targets(estimate.Targets))
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = d.settled(func(_ *cobra.Command, args []string) error {
 		if err := opts.Validate(); err != nil {
@@ -147,7 +147,7 @@ func (o *fitOptions) AddFlags(f *pflag.FlagSet, s *say.Speaker) {
 func (o *fitOptions) Validate(d *deps) error {
 	var faults problem.List
 	for _, t := range o.only {
-		faults = oneOf(faults, "--only", t, targets())
+		faults = oneOf(faults, "--only", t, targets(estimate.Fittable))
 	}
 	if o.asOf == "" {
 		o.asOf = d.Today
@@ -162,7 +162,7 @@ func newAccuracyFit(d *deps) *cobra.Command {
 	cmd := d.command("accuracy_fit", "fit FILE...", "")
 	opts := &fitOptions{}
 	opts.AddFlags(cmd.Flags(), d.Say)
-	completeWords(cmd, "only", targets())
+	completeWords(cmd, "only", targets(estimate.Fittable))
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = d.settled(func(cmd *cobra.Command, args []string) error {
 		if err := opts.Validate(d); err != nil {

@@ -144,21 +144,21 @@ func (j *inference) batch(g estimate.Group, s Setting) (estimate.Estimate, *esti
 	if refusal != nil {
 		return estimate.Estimate{Memory: memory}, refusal, looked
 	}
-	for reach(b) < worthwhile && 2*b <= r.Batch && 2*b <= busiest {
-		more, bad := j.memory(g, s.Precision, 2*b)
+	for reach(b) < worthwhile && b < math.Min(r.Batch, busiest) {
+		next := math.Min(2*b, math.Min(r.Batch, busiest))
+		more, bad := j.memory(g, s.Precision, next)
 		looked++
 		if bad != nil {
 			break
 		}
-		b, memory = 2*b, more
+		b, memory = next, more
 	}
-	rate := r.PerSecond * working / count * math.Min(1, reach(b)/worthwhile)
-	e := j.report(g, r, s, b, rate)
+	// The busiest accelerator ends last.
+	seconds := busiest * count / r.PerSecond / math.Min(1, reach(b)/worthwhile)
+	e := j.report(g, r, s, b, requests/seconds)
 	e.Memory = memory
 	e.Layout.Replicas = g.Accelerators()
 	e.Work = requests
-	// The busiest accelerator ends last.
-	seconds := busiest * working / rate
 	e.Hours, e.LowHours, e.HighHours = unit.FromSeconds(seconds), unit.FromSeconds(seconds/r.High), unit.FromSeconds(seconds/r.Low)
 	return e, nil, looked
 }
