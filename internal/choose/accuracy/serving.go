@@ -224,13 +224,17 @@ const naiveShare = 0.6
 // tpotRecipe fits what engines add to kernels; what is left over splits by engine, accelerator and kind of network.
 var tpotRecipe = recipe{
 	params: []string{
-		"serve.captured", "serve.alike", "serve.crowded", "serve.trtllm.layer_us", "serve.trtllm.step_us", "serve.trtllm.kernel_share",
-		"serve.vllm.layer_us", "serve.vllm.step_us", "serve.vllm.kernel_share", "serve.sglang.layer_us", "serve.sglang.step_us", "serve.sglang.kernel_share",
+		"serve.captured", "serve.alike", "serve.crowded", "serve.trtllm.layer_us", "serve.trtllm.step_us",
+		"serve.vllm.layer_us", "serve.vllm.step_us", "serve.sglang.layer_us", "serve.sglang.step_us",
 	},
 	attributes: []string{"framework", "arch", "structure", "precision", "mode", "framework+arch", "framework+structure", "precision+arch", "framework+precision", "structure+precision", "structure+arch"},
 }
 
+// ttftRecipe fits what a request meets before and in the work on its prompt.
 var ttftRecipe = recipe{
-	params:     []string{"serve.trtllm.front_ms", "serve.vllm.front_ms", "serve.sglang.front_ms", "serve.trtllm.front_token_us", "serve.vllm.front_token_us", "serve.sglang.front_token_us", "serve.hand_ms"},
+	params: []string{
+		"serve.trtllm.front_ms", "serve.vllm.front_ms", "serve.sglang.front_ms", "serve.trtllm.wait_steps", "serve.vllm.wait_steps", "serve.sglang.wait_steps",
+		"serve.trtllm.busy_share", "serve.vllm.busy_share", "serve.sglang.busy_share", "serve.passes", "serve.widened", "serve.hand_ms",
+	},
 	attributes: []string{"framework", "arch", "structure", "precision", "mode", "framework+arch", "framework+structure", "precision+arch", "framework+precision", "structure+precision", "structure+arch"},
 }

@@ -59,6 +59,11 @@ type ServeCurve struct {
 	Sustain float64 `yaml:"sustain"`
 	// Captured is the part of a kernel's fixed time that is left in a captured graph, where launches overlap.
 	Captured float64 `yaml:"captured"`
+	// Widened is the rate of multiplies with weights that are widened as they are read, over that of others.
+	Widened float64 `yaml:"widened"`
+	// Passes is how often the activations of a layer are read or written between its multiplies and attention, in sizes of the hidden
+	// state; those of experts again for each of a token's.
+	Passes float64 `yaml:"passes"`
 	// HandMS is the time to hand the cache of a prompt from the engine that worked on it to the one that decodes.
 	HandMS float64 `yaml:"hand_ms"`
 	Source string  `yaml:"source"`
@@ -95,8 +100,12 @@ type EngineCurve struct {
 	LayerUS    float64 `yaml:"layer_us"`    // of a layer's small kernels: norms, rotary, quantising, routing
 	// KernelShare is the time of the kernels as measured alone over their time in the engine.
 	KernelShare float64 `yaml:"kernel_share"`
-	FrontMS     float64 `yaml:"front_ms"`       // from a client's sending to the engine's queue and back
-	TokenUS     float64 `yaml:"front_token_us"` // more of it for each token of a prompt
+	// BusyShare is the rate of arithmetic in multiplies and in the attention of prompts over that of kernels alone.
+	BusyShare float64 `yaml:"busy_share"`
+	// WaitSteps is how many steps a request waits before the engine looks at it.
+	WaitSteps float64 `yaml:"wait_steps"`
+	FrontMS   float64 `yaml:"front_ms"`       // from a client's sending to the engine's queue and back
+	TokenUS   float64 `yaml:"front_token_us"` // more of it for each token of a prompt
 	// ChunkTokens is the most new tokens of a step, and MaxSequences the most sequences; 0 is no limit.
 	ChunkTokens  int `yaml:"chunk_tokens"`
 	MaxSequences int `yaml:"max_sequences"`

@@ -8,6 +8,8 @@ func servingParams() map[string]Param {
 		"serve.alike":    {func(c *Curves) *float64 { return &c.Serve.Alike }, 0, 0.5},
 		"serve.crowded":  {func(c *Curves) *float64 { return &c.Serve.Crowded }, 0, 2},
 		"serve.captured": {func(c *Curves) *float64 { return &c.Serve.Captured }, 0.1, 1},
+		"serve.passes":   {func(c *Curves) *float64 { return &c.Serve.Passes }, 0, 60},
+		"serve.widened":  {func(c *Curves) *float64 { return &c.Serve.Widened }, 0.2, 1},
 		"serve.hand_ms":  {func(c *Curves) *float64 { return &c.Serve.HandMS }, 0, 500},
 	}
 	for engine, of := range map[string]func(*Curves) *EngineCurve{
@@ -22,6 +24,8 @@ func servingParams() map[string]Param {
 			"serve." + engine + ".sequence_us":    {func(c *Curves) *float64 { return &of(c).SequenceUS }, 0, 50},
 			"serve." + engine + ".layer_us":       {func(c *Curves) *float64 { return &of(c).LayerUS }, 0, 80},
 			"serve." + engine + ".kernel_share":   {func(c *Curves) *float64 { return &of(c).KernelShare }, 0.4, 1.1},
+			"serve." + engine + ".busy_share":     {func(c *Curves) *float64 { return &of(c).BusyShare }, 0.2, 1.1},
+			"serve." + engine + ".wait_steps":     {func(c *Curves) *float64 { return &of(c).WaitSteps }, 0, 40},
 			"serve." + engine + ".front_ms":       {func(c *Curves) *float64 { return &of(c).FrontMS }, 0, 200},
 			"serve." + engine + ".front_token_us": {func(c *Curves) *float64 { return &of(c).TokenUS }, 0, 40},
 		})

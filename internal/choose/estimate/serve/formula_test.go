@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/choose/estimate/serve/sim"
@@ -39,7 +41,7 @@ func jobOf(t testing.TB, w *workload.Workload) *job {
 	return j.(*job)
 }
 
-func groupOf(t testing.TB, chip string, per, nodes int) estimate.Group {
+func groupOf(t rapid.TB, chip string, per, nodes int) estimate.Group {
 	t.Helper()
 	a, ok := accelerator.Embedded().Get(chip)
 	if !ok {
@@ -138,8 +140,8 @@ func ideal(t testing.TB, g estimate.Group) (*estimate.Curves, *estimate.Kernels)
 	table.Prefill = map[string]map[string]estimate.PrefillCurve{"bf16": {"default": p}, "fp8": {"default": p}}
 	c := *estimate.EmbeddedCurves()
 	e := &c.Serve.Engines.VLLM
-	e.StepUS, e.SequenceUS, e.LayerUS, e.KernelShare = 0, 0, 0, 1
-	c.Serve.Alike, c.Serve.Crowded, c.Serve.Sustain = 0, 0, 0
+	e.StepUS, e.SequenceUS, e.LayerUS, e.KernelShare, e.BusyShare = 0, 0, 0, 1, 1
+	c.Serve.Alike, c.Serve.Crowded, c.Serve.Sustain, c.Serve.Passes, c.Serve.Widened = 0, 0, 0, 0, 1
 	k, bad := table.For(&c, g)
 	if bad != nil {
 		t.Fatalf("%+v", bad)
@@ -157,6 +159,7 @@ func idealStep(t testing.TB, name, format string, g estimate.Group, s Spread) *S
 	if bad != nil {
 		t.Fatalf("%+v", bad)
 	}
+	p.fill()
 	return p
 }
 

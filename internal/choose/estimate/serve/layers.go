@@ -42,7 +42,7 @@ type arithmetic struct{ weights, dense, head estimate.Multiply }
 
 // multiplies prepares the multiplies of a setup: routed experts at the format, the rest at the format or, where it is for
 // experts only, at 16 bit; the head at 16 bit where the format keeps it so.
-func (s *Setup) multiplies(k *estimate.Kernels, chip *accelerator.Accelerator, sustain float64) (a arithmetic, p accelerator.Precision, bad *estimate.Refusal) {
+func (s *Setup) multiplies(c *estimate.ServeCurve, k *estimate.Kernels, chip *accelerator.Accelerator) (a arithmetic, p accelerator.Precision, bad *estimate.Refusal) {
 	p, _, ok := chip.Best(s.Format.Compute...)
 	if !ok {
 		return a, p, &estimate.Refusal{Reason: estimate.NoPrecision}
@@ -52,14 +52,17 @@ func (s *Setup) multiplies(k *estimate.Kernels, chip *accelerator.Accelerator, s
 		wide = p
 	}
 	of := func(q accelerator.Precision, bits float64) (m estimate.Multiply) {
-		m, found := k.Multiply(estimate.Arithmetic{Precision: q, WeightBits: bits, Block: s.Block, Fused: true, Sustain: sustain})
+		m, found := k.Multiply(estimate.Arithmetic{Precision: q, WeightBits: bits, Block: s.Block, Fused: true, Sustain: c.Sustain})
+		if m.WeightBytes < m.InputBytes {
+			m.Peak *= c.Widened
+		}
 		ok = ok && found
 		return m
 	}
 	ok = true
 	a.weights = of(p, s.Format.Bits)
 	a.dense, a.head = a.weights, a.weights
-	if s.Format.ExpertsOnly && s.Model.Params.Routed > 0 {
+	if s.expertsOnly() && s.Model.Params.Routed > 0 {
 		a.dense = of(wide, 16)
 	}
 	if s.Format.KeepsHead {
@@ -69,6 +72,12 @@ func (s *Setup) multiplies(k *estimate.Kernels, chip *accelerator.Accelerator, s
 		return a, p, &estimate.Refusal{Reason: estimate.NoRate}
 	}
 	return a, p, nil
+}
+
+// expertsOnly says that all but routed experts stay at 16 bit: by the format, or as a checkpoint with experts ships that
+// stores its weights narrower than it multiplies them.
+func (s *Setup) expertsOnly() bool {
+	return s.Format.ExpertsOnly || s.Format.WeightOnly && s.Model.MoE != nil && s.Format.Name == s.Model.NativeFormat
 }
 
 // shapes lists what a rank of the setup does. The sizes of projections follow from the parameters of each kind of layer.

@@ -30,12 +30,14 @@ type Step struct {
 	Like      estimate.Likeness
 
 	shape  *shape
-	attend estimate.Attention
+	attend estimate.Attention // of new tokens to their caches
+	fresh  estimate.Attention // of prompts
 	a      arithmetic
 	engine *estimate.EngineCurve
 	fabric fabric
 	alike  float64
 	crowd  float64
+	passes float64 // seconds to read or write the activations of one token between a layer's kernels
 	hidden float64
 	stages float64 // of a pipeline, each of which works on its part of the sequences
 	uneven float64
@@ -52,9 +54,14 @@ func NewStep(c *estimate.Curves, s *Setup, g estimate.Group) (*Step, *estimate.R
 	if bad != nil {
 		return nil, bad
 	}
-	return newStep(c, k, s, g)
+	p, bad := newStep(c, k, s, g)
+	if bad == nil {
+		p.fill()
+	}
+	return p, bad
 }
 
+// newStep prepares a step without its grids: for a search, which asks for its parts alone.
 func newStep(c *estimate.Curves, k *estimate.Kernels, s *Setup, g estimate.Group) (*Step, *estimate.Refusal) {
 	x := s.Spread.whole()
 	_, engine := c.Serve.Engines.Of(s.Engine)
@@ -63,7 +70,7 @@ func newStep(c *estimate.Curves, k *estimate.Kernels, s *Setup, g estimate.Group
 		stages: float64(x.PP), ranks: float64(x.DP), uneven: x.uneven(s.Model.Layers),
 	}
 	var bad *estimate.Refusal
-	if p.a, p.Precision, bad = s.multiplies(k, g.Chip, c.Serve.Sustain); bad != nil {
+	if p.a, p.Precision, bad = s.multiplies(&c.Serve, k, g.Chip); bad != nil {
 		return nil, bad
 	}
 	if p.fabric, bad = newFabric(c, k, g, x); bad != nil {
@@ -76,17 +83,26 @@ func newStep(c *estimate.Curves, k *estimate.Kernels, s *Setup, g estimate.Group
 	if p.attend, ok = k.Attention(wide, s.KVBits); !ok {
 		return nil, &estimate.Refusal{Reason: estimate.NoRate}
 	}
+	p.fresh = p.attend
+	for _, peak := range [...]*float64{&p.a.weights.Peak, &p.a.dense.Peak, &p.a.head.Peak, &p.fresh.Peak} {
+		*peak *= engine.BusyShare
+	}
 	for _, fixed := range [...]*float64{&p.a.weights.Curve.FixedUS, &p.a.dense.Curve.FixedUS, &p.a.head.Curve.FixedUS, &p.attend.Decode.FixedUS} {
 		*fixed *= c.Serve.Captured
 	}
+	p.passes = c.Serve.Passes * p.hidden * 2 / (p.attend.Bandwidth * p.attend.Decode.Bandwidth)
 	p.shape = s.shapes(&p.a)
 	if s.Model.Class == model.EncoderDecoder {
 		p.encode = float64(s.Model.PerSample.Or(0)) / (p.a.dense.Peak * p.a.dense.Curve.Compute * float64(x.TP))
 	}
+	return p, nil
+}
+
+// fill works out the grids that Seconds looks up.
+func (p *Step) fill() {
 	p.rank.fill(func(n float64) float64 { return p.onRank(n).total() })
 	p.shared.fill(func(n float64) float64 { return p.onShared(n).total() })
 	p.sampled.fill(func(n float64) float64 { return p.onSampled(n).total() })
-	return p, nil
 }
 
 // work is a sim.Step of numbers that need not be whole.
@@ -124,7 +140,7 @@ func (p *Step) mine(w *work) float64 {
 
 // fixed is what the engine takes for a step beside the chip.
 func (p *Step) fixed(w *work) float64 {
-	return p.engine.StepUS*1e-6*p.stages + p.engine.SequenceUS*1e-6*(w.decode+w.prompts)
+	return p.engine.StepUS*1e-6*p.stages + p.engine.SequenceUS*1e-6*(w.decode+w.prompts)/p.ranks
 }
 
 // busy is how many ranks work on so many prompts, each on whole ones.
@@ -164,9 +180,9 @@ func (p *Step) prefill(a *attends, w *work) float64 {
 	switch a.kind {
 	case model.LinearAttention:
 		// As model.SequenceFLOPs counts it; chunks of a linear layer are small multiplies.
-		t = p.attend.Prefill.FixedUS*1e-6 + 3*n*tokens*a.state/(p.attend.Peak*p.attend.Prefill.Compute*linearShare)
+		t = p.fresh.Prefill.FixedUS*1e-6 + 3*n*tokens*a.state/(p.fresh.Peak*p.fresh.Prefill.Compute*linearShare)
 	default:
-		t = p.attend.PrefillSeconds(n, tokens, a.sees(seen)-tokens/2, a.heads, a.kvHeads, a.width)
+		t = p.fresh.PrefillSeconds(n, tokens, a.sees(seen)-tokens/2, a.heads, a.kvHeads, a.width)
 	}
 	return t * a.layers * p.uneven / p.engine.KernelShare
 }
@@ -201,6 +217,7 @@ func (p *Step) onRank(n float64) (t timing) {
 		each = 1 // what experts give is combined otherwise
 	}
 	t.add(timing{link: link, network: network}, each*p.shape.layers)
+	t.memory += p.passes * n * p.shape.layers * p.uneven
 	t.launch += p.engine.LayerUS * 1e-6 * (p.shape.layers + p.shape.expertly) * p.uneven
 	if p.stages > 1 {
 		link, network = p.fabric.hand(n * p.hidden * 2)
@@ -221,6 +238,7 @@ func (p *Step) onShared(n float64) (t timing) {
 		m := &p.shape.routed[i]
 		t.add(p.one(m, experts, rows/experts), 1)
 	}
+	t.memory += p.passes * rows * p.shape.expertly * p.uneven
 	if p.ranks > 1 {
 		link, network := p.fabric.exchange(p.spread.Stage(), n*p.hidden, p.shape.topK)
 		t.add(timing{link: link, network: network}, p.shape.expertly)

@@ -78,6 +78,8 @@ func (x *Trial) deployment(c *estimate.Curves) (d sim.Deployment, bad *estimate.
 	_, e := c.Serve.Engines.Of(x.Engine)
 	d.FrontSeconds = e.FrontMS*1e-3 + e.TokenUS*1e-6*float64(x.In)*(1+x.Least)/2
 	if x.Prefill == nil {
+		n := max(1, x.Clients/max(1, x.Count))
+		d.FrontSeconds += e.WaitSteps * d.Engine.Stepper.Seconds(sim.Step{Decode: n, Cached: float64(n * (x.In + x.Out/2))})
 		return d, nil
 	}
 	p, bad := x.Prefill.engine(c, x.Group, x.In, 1)
@@ -100,11 +102,18 @@ func (p *Pool) engine(c *estimate.Curves, g estimate.Group, in, out int) (e sim.
 	if bad != nil {
 		return e, bad
 	}
+	h.free = max(h.free, leastCache*float64(h.usable))
 	return step.Engine(h.tokens(in+out, p.Spread.whole().DP), p.Count), nil
 }
 
+// leastCache is the share of the memory that what was measured had for its cache, even where by our count there was less.
+const leastCache = 0.05
+
 // Engine is so many engines that take such steps, whose caches hold so many tokens each, under their family's policy.
 func (p *Step) Engine(kvTokens float64, count int) sim.Engine {
+	if p.rank[0] == 0 {
+		p.fill()
+	}
 	dp := p.spread.DP
 	e := sim.Engine{Stepper: p, Count: count, MaxSequences: p.engine.MaxSequences * dp, ChunkTokens: p.engine.ChunkTokens * dp,
 		KVTokens: kvTokens, Reserve: p.engine.Reserve}
