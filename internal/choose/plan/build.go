@@ -5,6 +5,7 @@ import (
 
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/unit"
+	"github.com/rackrate/rackrate/internal/choose/estimate/persample"
 	"github.com/rackrate/rackrate/internal/choose/workload"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
 )
@@ -72,6 +73,9 @@ func perUnit(w *workload.Workload, total money.Amount, work float64) PerUnit {
 		return PerUnit{}
 	}
 	each := total.Float() / work
+	if persample.Does(w) {
+		return PerUnit{each * 1e6, "1M samples"}
+	}
 	switch w.Kind {
 	case workload.Train, workload.Finetune, workload.Serve:
 		return PerUnit{each * 1e6, "1M tokens"}

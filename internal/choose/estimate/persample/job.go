@@ -25,9 +25,9 @@ type job struct {
 func Does(w *workload.Workload) bool {
 	switch w.Kind {
 	case workload.Serve, workload.BatchInfer, workload.Train:
-		return Handles(w.Model)
+		return w.Model != nil && Handles(w.Model)
 	case workload.Finetune:
-		return Handles(w.Model) && w.Method != workload.LoRA && w.Method != workload.QLoRA
+		return w.Model != nil && Handles(w.Model) && w.Method != workload.LoRA && w.Method != workload.QLoRA
 	}
 	return false
 }

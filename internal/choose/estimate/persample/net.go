@@ -25,7 +25,6 @@ type constants struct {
 	Kinds      map[string]figures `yaml:"kinds"`
 	Networks   map[string]figures `yaml:"networks"`
 	Tail       float64            `yaml:"tail"`
-	Most       int                `yaml:"most"`
 	Training   trainingConstants  `yaml:"training"`
 }
 
@@ -34,6 +33,7 @@ type figures struct {
 	Level   float64 `yaml:"level"`   // of the speed that arithmetic, memory and power allow
 	Kernels float64 `yaml:"kernels"` // that run one after the other
 	Alone   float64 `yaml:"alone"`   // samples that fill the chip
+	Most    float64 `yaml:"most"`    // samples that engines batch
 	N       int     `yaml:"n"`
 	From    string  `yaml:"source"`
 }
@@ -72,6 +72,7 @@ func Of(m *model.Model, tokens int) (*Net, bool) {
 	if n.Kernels == 0 {
 		n.Kernels = kernelsPerLayer * float64(cmp.Or(m.Layers, usualLayers))
 	}
+	n.Most = cmp.Or(n.Most, embedded().Kinds[n.Kind].Most)
 	return n, n.FLOP > 0
 }
 

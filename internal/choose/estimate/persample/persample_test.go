@@ -232,3 +232,29 @@ func TestUnmeasuredNetworkIsLessSure(t *testing.T) {
 		t.Errorf("%+v, %+v", known.Correction, other.Correction)
 	}
 }
+
+// Every row of the constants names a model we have, says where it comes from and lies in its range.
+func TestConstants(t *testing.T) {
+	k := embedded()
+	if k.AsOf == "" || k.Source == "" || k.Intensity <= 0 || k.Picojoules <= 0 || k.Tail <= 0 || k.Training.Source == "" {
+		t.Errorf("%+v", k)
+	}
+	for name, f := range k.Networks {
+		if m, err := model.Embedded().Get(name); err != nil || m.Name != name {
+			t.Errorf("%s: no such model", name)
+		}
+		if f.Level <= 0 || f.Kernels <= 0 || f.Alone < 1 || f.N < 1 || f.From == "" {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+	for name, f := range k.Kinds {
+		if f.Level <= 0 || f.Alone < 1 || f.Most < 1 || f.From == "" || k.Training.Kinds[name].Level <= 0 {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+	for name, f := range k.Training.Networks {
+		if m, err := model.Embedded().Get(name); err != nil || m.Name != name || f.Level <= 0 || f.Kernels <= 0 || f.Source == "" {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}

@@ -57,7 +57,7 @@ func (n *Net) Rate(c *estimate.Curves, g estimate.Group, s Setting) (Rate, *esti
 		raw = r.PerSecond
 	default:
 		raw = count / t.sample()
-		r.Batch = float64(embedded().Most)
+		r.Batch = n.Most
 		r.Latency = t.batch(r.Batch, n.Alone)
 	}
 	r.PerSecond = raw * r.Factor
@@ -81,7 +81,7 @@ func (n *Net) serve(r *Rate, bound, count float64) *estimate.Refusal {
 	k, t := embedded(), r.parts
 	first := t.batch(1, n.Alone)
 	if bound == 0 {
-		r.Batch = float64(k.Most)
+		r.Batch = n.Most
 		r.Latency = 2 * t.batch(r.Batch, n.Alone)
 		r.PerSecond = count * r.Batch / t.batch(r.Batch, n.Alone)
 		return nil
@@ -89,7 +89,7 @@ func (n *Net) serve(r *Rate, bound, count float64) *estimate.Refusal {
 	if first >= bound {
 		return &estimate.Refusal{Reason: estimate.NoLatency, Have: first, Want: bound}
 	}
-	r.Batch = min(float64(k.Most), math.Max(n.Alone, (bound/2-t.fixed)/t.sample()))
+	r.Batch = min(n.Most, math.Max(n.Alone, (bound/2-t.fixed)/t.sample()))
 	each := r.Batch / t.batch(r.Batch, n.Alone)
 	r.PerSecond = count * each / (1 + k.Tail/(each*count*(bound-first)))
 	r.Latency = bound
