@@ -37,6 +37,10 @@ func renderFields() []Field {
 		{Path: "ray_tracing", Kinds: []Kind{Render}, Example: "true", Default: "false", zero: true,
 			Doc:  Text{"Only chips with ray-tracing cores.", "仅使用带光线追踪核心的芯片。"},
 			bind: at(boolCodec, func(d *draft) *bool { return &d.frames.RayTracing })},
+		{Path: "blender_results", Kinds: []Kind{Render}, Example: "opendata.jsonl",
+			Doc: Text{"Results of the Blender benchmark, from which devices are scaled: an export of opendata.blender.org (JSON lines, unzipped), what benchmark-launcher-cli prints with --json, or CSV with device_name and samples_per_minute and, where known, scene and blender_version.",
+				"用于在设备间换算的 Blender 基准测试结果：opendata.blender.org 的导出文件（解压后的 JSON 行）、benchmark-launcher-cli --json 的输出，或含 device_name、samples_per_minute（以及已知时的 scene、blender_version）列的 CSV。"},
+			bind: at(scoresCodec, func(d *draft) **Scores { return &d.frames.Scores })},
 	}
 }
 

@@ -43,6 +43,9 @@ const (
 	codeTraceFile    = "workload.trace_file"    // Key, Path, Detail: a trace of requests cannot be read
 	codeTraceLine    = "workload.trace_line"    // Key, Path, Line: a line of a trace is not as wanted
 	codeTraceShort   = "workload.trace_short"   // Key, Path, Count, Limit: too few requests, or all at one time
+	codeScoresFile   = "workload.scores_file"   // Key, Path, Detail: results of a benchmark cannot be read
+	codeScoresLine   = "workload.scores_line"   // Key, Path, Line: a line of such results is not as wanted
+	codeScoresNone   = "workload.scores_none"   // Key, Path: no result of one known accelerator
 
 	// Values that contradict each other. Key is where the fault is shown, Other the key it clashes with.
 	codeMinAboveMax   = "workload.min_above_max"     // Key, Value, Other, OtherValue

@@ -175,6 +175,7 @@ type RenderWork struct {
 	On              Reference
 	SceneMemory     unit.Bytes
 	RayTracing      bool
+	Scores          *Scores // nil where there are none
 }
 
 // Simulation is time steps of a numerical model: by FLOPs and bytes a step, or a measured time a step.

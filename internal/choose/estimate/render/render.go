@@ -1,12 +1,17 @@
 // Package render estimates rendering: independent frames whose time was measured on one device.
 //
-// Invariants: the very device that was measured reproduces its frame time exactly; elsewhere the time is scaled by
-// what is known of both chips, with a wide interval, because almost nothing is published to hold a render model
-// against; ray tracing wants cores that are known to be there. Pure. Imported by the caller that picks a Job by kind
+// Invariants: the very device that was measured reproduces its frame time exactly; elsewhere the time is scaled by the
+// medians of a benchmark that the user supplies, over the scenes that both devices rendered, and without them by what is
+// known of both chips, with a wide interval, because almost nothing is published to hold a render model against; ray
+// tracing wants cores that are known to be there. Pure. Imported by the caller that picks a Job by kind
 // of work.
 package render
 
 import (
+	"maps"
+	"math"
+	"slices"
+
 	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/choose/estimate/scale"
@@ -19,8 +24,13 @@ const kind = "render"
 
 // Notes on an estimate.
 const (
-	// noteScaled says that the frame time was carried over from another device. Args: Device.
+	// noteScaled says that the frame time was carried over from another device by figures of both, which nothing confirms.
+	// Args: Device.
 	noteScaled = "render.scaled"
+	// noteBenchmark says that it was carried over by a benchmark's medians. Args: Device.
+	noteBenchmark = "render.benchmark"
+	// noteNoResult says that a benchmark was given but has no scene that both devices rendered. Args: Device, Path.
+	noteNoResult = "render.no_result"
 	// noteScene says that the scene's memory was not stated, so that only the renderer itself was held against
 	// the chip's. No args.
 	noteScene = "render.scene_unknown"
@@ -38,6 +48,8 @@ type constants struct {
 	AsOf   string `yaml:"as_of"`
 	Shaded mix    `yaml:"shaded"` // without ray-tracing cores
 	Traced mix    `yaml:"traced"`
+	// Benchmark is the interval of a scene of the user's where a benchmark's scenes say how much faster a device is.
+	Benchmark estimate.Interval `yaml:"benchmark"`
 }
 
 var embedded = estimate.Embedded[constants]("efficiency/render.yaml")
@@ -48,8 +60,16 @@ type job struct {
 	on     *scale.Reference
 	mix    mix
 	source string
-	notes  [2][]estimate.Note // on the measured device, elsewhere: made once, shared by every estimate
+	notes  [4][]estimate.Note // by noted*: made once, shared by every estimate
 }
+
+// Where a frame time comes from, as an index of notes.
+const (
+	notedHere = iota
+	notedScaled
+	notedBenchmark
+	notedNoResult
+)
 
 // New prepares a render workload.
 func New(w *workload.Workload, c *estimate.Curves) (estimate.Job, error) {
@@ -63,10 +83,18 @@ func New(w *workload.Workload, c *estimate.Curves) (estimate.Job, error) {
 	if w.Render.RayTracing {
 		j.mix = embedded().Traced
 	}
+	var scene []estimate.Note
 	if w.Render.SceneMemory == 0 {
-		j.notes[0] = []estimate.Note{{Code: noteScene}}
+		scene = []estimate.Note{{Code: noteScene}}
 	}
-	j.notes[1] = append([]estimate.Note{{Code: noteScaled, Args: map[string]any{"Device": j.source}}}, j.notes[0]...)
+	scaled := estimate.Note{Code: noteScaled, Args: map[string]any{"Device": j.source}}
+	j.notes[notedHere] = scene
+	j.notes[notedScaled] = append([]estimate.Note{scaled}, scene...)
+	j.notes[notedBenchmark] = append([]estimate.Note{{Code: noteBenchmark, Args: map[string]any{"Device": j.source}}}, scene...)
+	if s := w.Render.Scores; s != nil {
+		missing := estimate.Note{Code: noteNoResult, Args: map[string]any{"Device": j.source, "Path": s.Path}}
+		j.notes[notedNoResult] = append([]estimate.Note{scaled, missing}, scene...)
+	}
 	return j, nil
 }
 
@@ -89,17 +117,25 @@ func (j *job) Best(g estimate.Group) (estimate.Estimate, *estimate.Refusal, int)
 		Layout: estimate.Layout{Replicas: g.Accelerators()}, Memory: memory, Precision: accelerator.FP32,
 		Speed: estimate.Speed{Unit: "frames/h", Source: j.source},
 	}
-	interval, times := scale.Repeat(), estimate.Shares{Compute: j.mix.FP32 + j.mix.RTCores, Memory: j.mix.Bandwidth}
+	interval, times, noted := scale.Repeat(), estimate.Shares{Compute: j.mix.FP32 + j.mix.RTCores, Memory: j.mix.Bandwidth}, notedHere
 	if j.on.Same(g) {
-		e.Speed.Basis, e.Speed.Like, e.Notes = estimate.Measured, estimate.LikeChip, j.notes[0]
+		e.Speed.Basis, e.Speed.Like = estimate.Measured, estimate.LikeChip
+	} else if slower, ok := j.slower(g); ok {
+		times.Compute, times.Memory = times.Compute*slower, times.Memory*slower
+		e.Speed.Basis, e.Speed.Like, noted = estimate.Published, estimate.LikeChip, notedBenchmark
+		e.Speed.Source, interval = j.work.Scores.Path, embedded().Benchmark
 	} else {
 		if times, refusal = j.times(g); refusal != nil {
 			return estimate.Estimate{Memory: memory}, refusal, 1
 		}
 		// The mix is assumed for all renderers alike, so that a chip of the same family is no nearer.
-		e.Speed.Basis, e.Speed.Like, e.Notes = estimate.Predicted, estimate.LikeKind, j.notes[1]
+		e.Speed.Basis, e.Speed.Like, noted = estimate.Predicted, estimate.LikeKind, notedScaled
+		if j.work.Scores != nil {
+			noted = notedNoResult
+		}
 		interval = j.curves.Interval(kind, estimate.LikeKind)
 	}
+	e.Notes = j.notes[noted]
 	e.Bottleneck = times.Fractions()
 	e.Load = e.Bottleneck.Power()
 	// Several devices that were measured together shared the frame, as they would share many.
@@ -108,6 +144,26 @@ func (j *job) Best(g estimate.Group) (estimate.Estimate, *estimate.Refusal, int)
 	e.Speed.Value = 3600 / perFrame * active
 	scale.Finish(&e, interval, j.work.Frames, 3600)
 	return e, nil, 1
+}
+
+// slower is how many times as long as the measured device an accelerator of the group takes, by the geometric mean over the
+// scenes that a benchmark has of both; false where there is none.
+func (j *job) slower(g estimate.Group) (float64, bool) {
+	if j.work.Scores == nil {
+		return 0, false
+	}
+	theirs, mine := j.work.Scores.Devices[j.on.Chip.Name], j.work.Scores.Devices[g.Chip.Name]
+	sum, n := 0.0, 0.0
+	for _, scene := range slices.Sorted(maps.Keys(theirs)) { // in order: sums of floats depend on it
+		if s, ok := mine[scene]; ok {
+			sum += math.Log(theirs[scene].PerMinute / s.PerMinute)
+			n++
+		}
+	}
+	if n == 0 {
+		return 0, false
+	}
+	return math.Exp(sum/n) / g.Fraction(), true
 }
 
 // times is what one measured second becomes on one accelerator of the group.

@@ -114,3 +114,34 @@ func TestProperties(t *testing.T) {
 func BenchmarkBest(b *testing.B) {
 	scaletest.Bench(b, prepare(b), scaletest.Group(scaletest.Twice("B"), 8, 1))
 }
+
+// scores is a benchmark of A and B on two scenes, of C on another.
+func scores() *workload.Scores {
+	return &workload.Scores{Path: "opendata.jsonl", Devices: map[string]map[string]workload.Score{
+		"A": {"monster 4.2": {PerMinute: 1000, Runs: 9}, "junkshop 4.2": {PerMinute: 500, Runs: 9}, "classroom 4.2": {PerMinute: 1, Runs: 1}},
+		"B": {"monster 4.2": {PerMinute: 2000, Runs: 9}, "junkshop 4.2": {PerMinute: 4000, Runs: 9}},
+		"C": {"monster 3.6": {PerMinute: 9000, Runs: 9}},
+	}}
+}
+
+// Twice and eight times as fast on the scenes in common are four times as fast.
+func TestABenchmarkCarriesTheTimeOver(t *testing.T) {
+	j := prepare(t, func(r *workload.RenderWork) { r.Scores = scores() })
+	e := scaletest.Best(t, j, scaletest.Group(scaletest.Twice("B"), 1, 1))
+	if !scaletest.Near(e.Speed.Value, 240) || e.Speed.Basis != estimate.Published || e.Speed.Source != "opendata.jsonl" || e.Notes[0].Code != noteBenchmark {
+		t.Errorf("%+v %v", e.Speed, e.Notes)
+	}
+	if b := embedded().Benchmark; !scaletest.Near(e.Speed.Low, 240*b.Low) || !scaletest.Near(e.Speed.High, 240*b.High) {
+		t.Errorf("%+v", e.Speed)
+	}
+	half := scaletest.Group(scaletest.Twice("B"), 1, 1)
+	half.Share = 0.5
+	if e := scaletest.Best(t, j, half); !scaletest.Near(e.Speed.Value, 120) {
+		t.Errorf("half a device: %+v", e.Speed)
+	}
+	// Other releases do not compare: the figures of the chips stand in, and it says so.
+	e = scaletest.Best(t, j, scaletest.Group(scaletest.Twice("C"), 1, 1))
+	if !scaletest.Near(e.Speed.Value, 120) || e.Speed.Basis != estimate.Predicted || len(e.Notes) != 2 || e.Notes[1].Code != noteNoResult {
+		t.Errorf("%+v %v", e.Speed, e.Notes)
+	}
+}
