@@ -1,6 +1,9 @@
 package sim
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Tail is the 99th percentiles that clients see, in seconds; and the mean and most sequences in their answers.
 type Tail struct{ TTFT, TPOT, E2E, Mean, Most float64 }
@@ -29,16 +32,20 @@ func tail(r Run, l Latencies) Tail {
 // faster; a curve takes the highest of what is at or below a rate, so that it never falls, and is straight between the
 // rates it was given.
 type Curve struct {
-	rates []float64 // rising
-	tails []Tail
+	rates       []float64 // rising
+	seen, tails []Tail    // at each, as simulated and as the curve has it
 }
 
-// Add goes on to a higher rate. The first should be that of Quiet, at 0.
+// Add puts in what was seen at a rate. What Quiet sees belongs at 0.
 func (c *Curve) Add(rate float64, t Tail) {
-	if n := len(c.tails); n > 0 {
-		t = t.zip(c.tails[n-1], math.Max)
+	i, _ := slices.BinarySearch(c.rates, rate)
+	c.rates, c.seen, c.tails = slices.Insert(c.rates, i, rate), slices.Insert(c.seen, i, t), append(c.tails, t)
+	for ; i < len(c.seen); i++ {
+		c.tails[i] = c.seen[i]
+		if i > 0 {
+			c.tails[i] = c.tails[i].zip(c.tails[i-1], math.Max)
+		}
 	}
-	c.rates, c.tails = append(c.rates, rate), append(c.tails, t)
 }
 
 // Holds tells whether no tail is above its limit; limits of 0 do not count.

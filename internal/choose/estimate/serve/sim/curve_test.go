@@ -55,18 +55,21 @@ func TestCurvesRise(t *testing.T) {
 }
 
 func TestLimitsThatNobodyAloneSeesHeld(t *testing.T) {
-	c := Curve{rates: []float64{0, 1}, tails: []Tail{{1, 0.1, 10, 0, 0}, {2, 0.2, 20, 5, 9}}}
+	var c Curve
+	c.Add(1, Tail{2, 0.15, 20, 5, 9})
+	c.Add(0.5, Tail{1.5, 0.2, 15, 2, 2}) // faster at the higher rate: the curve stays at 0.2
+	c.Add(0, Tail{1, 0.1, 10, 0, 0})
 	for _, limit := range []Tail{{TTFT: 0.9}, {TPOT: 0.09}, {TTFT: 5, E2E: 9}} {
 		if got := c.Most(limit); got != 0 {
 			t.Errorf("%+v: %g", limit, got)
 		}
 	}
-	for limit, want := range map[Tail]float64{{}: 1, {TTFT: 1.5}: 0.5, {TTFT: 1.5, TPOT: 0.125}: 0.25, {E2E: 30}: 1} {
+	for limit, want := range map[Tail]float64{{}: 1, {TTFT: 1.5}: 0.5, {TTFT: 1.5, TPOT: 0.15}: 0.25, {TPOT: 0.2, E2E: 30}: 1, {TPOT: 0.19}: 0.45} {
 		if got := c.Most(limit); math.Abs(got-want) > 1e-12 {
 			t.Errorf("%+v: %g, want %g", limit, got, want)
 		}
 	}
-	if past := c.At(1.01); past != c.tails[1] {
+	if past := c.At(1.01); past != (Tail{2, 0.2, 20, 5, 9}) {
 		t.Errorf("%+v past the end", past)
 	}
 }
