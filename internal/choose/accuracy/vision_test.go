@@ -1,6 +1,8 @@
 package accuracy
 
 import (
+	"fmt"
+	"hash/fnv"
 	"math"
 	"os"
 	"path/filepath"
@@ -164,6 +166,52 @@ func TestPart(t *testing.T) {
 	for text, watts := range map[string]float64{"T4 TDP: 50W": 50, "ECC off": 70, "rack of 9000 W": 70} {
 		if got, _ := powered(a, text).TDP.Get(); float64(got) != watts {
 			t.Errorf("%s: %v W", text, got)
+		}
+	}
+}
+
+// A fit without a third of the groups and a sixth of the accelerators predicts both, within its intervals in about eight of ten.
+func TestThirdsLeftOut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fits twice")
+	}
+	for file, target := range map[string]estimate.Target{"inference_other.csv": estimate.Vision, "training_other.csv": estimate.SampleTraining} {
+		text, err := os.ReadFile(filepath.Join(sharedtest.Dir(t), "truth", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &Set{}
+		if err := s.Read(file, text); err != nil {
+			t.Fatal(err)
+		}
+		dealt := func(what string) uint32 {
+			h := fnv.New32a()
+			fmt.Fprint(h, "1", what)
+			return h.Sum32()
+		}
+		kept, left, unseen := &Set{}, &Set{}, &Set{}
+		for _, k := range s.Cases {
+			to := kept
+			switch {
+			case k.calibration() != target:
+				continue
+			case dealt("chip"+k.Tags.Chip)%6 == 0:
+				to = unseen
+			case dealt(k.Group())%3 == 0:
+				to = left
+			}
+			to.Cases = append(to.Cases, k)
+		}
+		fitted, err := Fit(kept, estimate.EmbeddedCurves(), target, "2026-11-30")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := estimate.EmbeddedCurves().Calibrated(fitted)
+		for name, of := range map[string]*Set{"groups": left, "accelerators": unseen} {
+			e := ErrorOf(Measure(of, c).Results)
+			if e.N < 50 || e.MdAPE > 0.12 || e.Coverage < 0.70 || e.Coverage > 0.96 {
+				t.Errorf("%s, %s left out: %+v", target, name, e)
+			}
 		}
 	}
 }

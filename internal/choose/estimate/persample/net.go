@@ -25,6 +25,7 @@ type constants struct {
 	Kinds      map[string]figures `yaml:"kinds"`
 	Networks   map[string]figures `yaml:"networks"`
 	Tail       float64            `yaml:"tail"`
+	Spread     float64            `yaml:"spread"`
 	Training   trainingConstants  `yaml:"training"`
 }
 

@@ -64,14 +64,16 @@ func (n *Net) Rate(c *estimate.Curves, g estimate.Group, s Setting) (Rate, *esti
 	return r, nil
 }
 
-// correct is the correction of a network with so many groups of measurements behind its level. One without any is no nearer than
-// others of its kind, whatever the chip.
+// correct is the correction of a network with so many groups of measurements behind its level, its interval spread. One without
+// any is no nearer than others of its kind, whatever the chip.
 func correct(c *estimate.Curves, target estimate.Target, tags estimate.Tags, groups int) estimate.Correction {
 	k := c.Correct(target, tags)
+	w := embedded().Spread
 	if groups == 0 && (k.Like == estimate.LikeChip || k.Like == estimate.LikeFamily) {
-		w := math.Max(1, c.Widen[estimate.LikeKind])
-		k.Like, k.Low, k.High = estimate.LikeKind, math.Pow(k.Low, w), math.Pow(k.High, w)
+		k.Like = estimate.LikeKind
+		w *= math.Max(1, c.Widen[estimate.LikeKind])
 	}
+	k.Low, k.High = math.Pow(k.Low, w), math.Pow(k.High, w)
 	return k
 }
 
