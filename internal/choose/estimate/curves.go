@@ -47,10 +47,9 @@ type LinkCurve struct {
 
 // ServeCurve is what an inference engine reaches.
 type ServeCurve struct {
-	Engines    Engines `yaml:"engines"`
+	Engines Engines `yaml:"engines"`
+	// TargetLoad is the most of a saturated engine's rate that a fleet is planned to.
 	TargetLoad float64 `yaml:"target_load"`
-	TailTPOT   float64 `yaml:"tail_tpot"`
-	TailTTFT   float64 `yaml:"tail_ttft"`
 	// Alike is how alike neighbouring tokens route: n tokens touch as many experts as n to the power 1 - Alike that choose at random.
 	Alike float64 `yaml:"alike"`
 	// Crowded is how much more than its even share the fullest rank of expert parallelism is given.

@@ -133,11 +133,14 @@ type Estimate struct {
 
 // Serving is what a service's requests see at the planned load.
 type Serving struct {
-	TTFT, TPOT, E2E          unit.Hours // at the planned load, 99th percentile
+	TTFT, TPOT, E2E          unit.Hours // of a service the 99th percentile at the peak, of a batch the mean
 	Concurrency              int        // requests in flight a replica
 	RequestsPerSecond        float64    // the fleet's capacity within the SLO
 	ReplicasNeeded, Replicas int
 	AcceleratorsPerReplica   int
+	// ByHour is the replicas needed in each hour of a daily profile, so that ways of paying can be mixed; zeros where the
+	// traffic is flat or follows a trace.
+	ByHour [24]int
 }
 
 // Note is something about an estimate the reader should know: a code in front's catalogue with its figures.

@@ -308,7 +308,6 @@ func must(t rapid.TB, name string) *accelerator.Accelerator {
 
 // No token comes out faster than the weights it is multiplied with are read over all the accelerators that share them.
 func TestDecodingNeverBeatsTheWeights(t *testing.T) {
-	c := estimate.EmbeddedCurves()
 	rapid.Check(t, func(r *rapid.T) {
 		w, g := drawWorkload(r), drawGroup(r)
 		if w.Kind != workload.Serve && w.Kind != workload.BatchInfer {
@@ -328,7 +327,7 @@ func TestDecodingNeverBeatsTheWeights(t *testing.T) {
 		}
 		bw, _ := g.Chip.Bandwidth.Get()
 		least := float64(w.Model.WeightBytesTouched(f, 1)) / (float64(bw) * g.Share * float64(e.Layout.TP*e.Layout.DP))
-		if mean := e.Serving.TPOT.Seconds() / c.Serve.TailTPOT; mean < least {
+		if mean := e.Serving.TPOT.Seconds(); mean < least {
 			r.Errorf("%g s a token, reading its weights takes %g", mean, least)
 		}
 	})

@@ -31,7 +31,6 @@ func (s *search) warnings(p *Plan, c *candidate) []Warning {
 	add(l.Deadline > 0 && p.Time.HighHours > l.Deadline && !s.job.Service(), "deadline_at_risk", Args{"High": p.Time.HighHours, "Deadline": l.Deadline})
 	add(s.costs.limited && p.Cost.High.Cmp(s.costs.budget) > 0, "budget_at_risk", Args{"High": p.Cost.High, "Budget": s.costs.budget})
 	add(est.Speed.Like == estimate.LikeNone, "nothing_like_it", nil)
-	add(s.Workload.SLO.TTFTp99 > 0, "ttft_rough", nil)
 	add(o.Reservation, "reservation_only", nil)
 	add(p.Accelerators >= manyAccelerators, "quota_to_check", Args{"Accelerators": p.Accelerators})
 	if term := p.Price.Mode.Term(); term > 0 {

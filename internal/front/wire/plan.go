@@ -172,6 +172,7 @@ type Serving struct {
 	ReplicasNeeded    int      `json:"replicas_needed"`
 	Replicas          int      `json:"replicas"`
 	PerReplica        int      `json:"accelerators_per_replica"`
+	ByHour            []int    `json:"replicas_by_hour"`
 }
 
 // Spot is what interruptions do to a plan.

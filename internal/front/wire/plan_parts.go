@@ -97,10 +97,14 @@ func fromServing(v estimate.Serving) *Serving {
 	if v == (estimate.Serving{}) {
 		return nil
 	}
+	var byHour []int
+	if v.ByHour != [24]int{} {
+		byHour = v.ByHour[:]
+	}
 	return &Serving{
 		TTFT: seconds(v.TTFT), TPOT: seconds(v.TPOT), E2E: seconds(v.E2E), Concurrency: v.Concurrency,
 		RequestsPerSecond: number(v.RequestsPerSecond, 9), ReplicasNeeded: v.ReplicasNeeded, Replicas: v.Replicas,
-		PerReplica: v.AcceleratorsPerReplica,
+		PerReplica: v.AcceleratorsPerReplica, ByHour: byHour,
 	}
 }
 

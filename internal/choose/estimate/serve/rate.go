@@ -102,21 +102,13 @@ func (j *job) at(r *replica, n float64) load {
 	return l
 }
 
-// tails is the 99th percentiles that a load is planned to see, in seconds.
-func (j *job) tails(l load) (ttft, tpot, e2e float64) {
-	c := j.c.Serve
-	ttft, tpot = l.ttft*c.TailTTFT, l.tpot*c.TailTPOT
-	return ttft, tpot, ttft + (j.out-1)*tpot
-}
-
 // worst is the promise that a load breaks the most, over it; at most 1 where all hold.
 func (j *job) worst(l load) (over, have, want float64) {
 	s := j.w.SLO
-	ttft, tpot, e2e := j.tails(l)
 	for _, v := range [...]struct {
 		have  float64
 		limit unit.Hours
-	}{{ttft, s.TTFTp99}, {tpot, s.TPOTp99}, {e2e, s.E2Ep99}} {
+	}{{l.ttft, s.TTFTp99}, {l.tpot, s.TPOTp99}, {l.e2e, s.E2Ep99}} {
 		if limit := v.limit.Seconds(); limit > 0 && v.have/limit > over {
 			over, have, want = v.have/limit, v.have, limit
 		}
@@ -135,31 +127,14 @@ func (r *replica) most() float64 {
 	return max(1, n)
 }
 
-// size finds how many sequences a replica should run and what that gives.
-func (j *job) size(b *base, r *replica) (estimate.Estimate, *estimate.Refusal) {
+// size finds what a replica does at best.
+func (j *job) size(b *base, r *replica) (candidate, *estimate.Refusal) {
 	if bad := j.fit(b, r); bad != nil {
-		return estimate.Estimate{}, bad
+		return candidate{}, bad
 	}
-	limit := r.most()
-	if !j.service {
-		return j.batch(b.group, r, limit)
+	if j.service {
+		return j.screen(b.group, r)
 	}
-	one := j.at(r, 1)
-	if over, have, want := j.worst(one); over > 1 {
-		return estimate.Estimate{}, &estimate.Refusal{Reason: estimate.NoLatency, Have: have, Want: want}
-	}
-	// Latency rises with n, the mean number in flight, so the most that holds is found by halving.
-	lo, hi := 1.0, limit
-	if j.holds(j.at(r, limit)) {
-		lo = limit
-	}
-	for hi-lo > 1e-4*lo {
-		mid := (lo + hi) / 2
-		if j.holds(j.at(r, mid)) {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return j.fleet(r, j.at(r, lo), b.group)
+	e, bad := j.batch(b.group, r, r.most())
+	return candidate{replica: *r, bound: e}, bad
 }

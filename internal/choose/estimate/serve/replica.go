@@ -23,22 +23,30 @@ func (j *job) Best(g estimate.Group) (best estimate.Estimate, refusal *estimate.
 		return estimate.Estimate{}, refusal, 0
 	}
 	refusal = &estimate.Refusal{Reason: estimate.NoLayout}
-	found := false
+	var found []candidate
 	for span := 1; span <= min(g.Nodes, maxSpan); span++ {
-		e, bad, n := j.widest(base, span)
+		more, bad, n := j.widest(base, span)
+		found = append(found, more...)
 		looked += n
-		switch {
-		case bad == nil && (!found || j.better(e, best, g)):
-			best, found = e, true
 		// What keeps a replica inside one machine says more than what keeps it from spanning several.
-		case bad != nil && (refusal.Reason == estimate.NoLayout || bad.Reason == estimate.NoMemory && refusal.Reason == estimate.NoMemory):
+		if bad != nil && (refusal.Reason == estimate.NoLayout || bad.Reason == estimate.NoMemory && refusal.Reason == estimate.NoMemory) {
 			refusal = bad
 		}
 	}
-	if found {
-		return best, nil, looked
+	switch {
+	case len(found) == 0:
+		return estimate.Estimate{}, refusal, looked
+	case j.service:
+		best, refusal = j.settle(g, found)
+		return best, refusal, looked
 	}
-	return estimate.Estimate{}, refusal, looked
+	best = found[0].bound
+	for _, c := range found[1:] {
+		if j.better(c.bound, best, g) {
+			best = c.bound
+		}
+	}
+	return best, nil, looked
 }
 
 // maxSpan is the most machines one replica spans: more are slower than any service wants.
@@ -127,30 +135,27 @@ func (j *job) apart(most int) []int {
 	return []int{1, most}
 }
 
-// widest tries each spread of a replica over so many machines.
-func (j *job) widest(b *base, span int) (best estimate.Estimate, refusal *estimate.Refusal, looked int) {
-	found := false
+// widest tries each spread of a replica over so many machines. The refusal is of spreads that none is left of.
+func (j *job) widest(b *base, span int) (found []candidate, refusal *estimate.Refusal, looked int) {
 	for _, s := range j.spreads(b.group, span) {
 		looked++
 		r := b.replica
 		r.Spread, r.span = s, span
-		e, bad := j.size(b, &r)
+		c, bad := j.size(b, &r)
 		switch {
-		case bad != nil:
-			if refusal == nil || bad.Reason == estimate.NoLatency || bad.Reason == refusal.Reason && bad.Short() < refusal.Short() {
-				refusal = bad
-			}
-		case !found || j.better(e, best, b.group):
-			best, found = e, true
+		case bad == nil:
+			found = append(found, c)
+		case refusal == nil || bad.Reason == estimate.NoLatency || bad.Reason == refusal.Reason && bad.Short() < refusal.Short():
+			refusal = bad
 		}
 	}
-	if found {
-		return best, nil, looked
-	}
-	if refusal == nil {
+	switch {
+	case len(found) > 0:
+		return found, nil, looked
+	case refusal == nil:
 		refusal = &estimate.Refusal{Reason: estimate.NoLayout}
 	}
-	return best, refusal, looked
+	return nil, refusal, looked
 }
 
 // better prefers fewer machines for a service and a shorter run for a batch, then more capacity an accelerator.

@@ -8,17 +8,16 @@ import (
 	"github.com/rackrate/rackrate/internal/choose/workload"
 )
 
-// report turns a load into an estimate of one replica, which is planned to the target share of it.
-func (j *job) report(r *replica, l load, target float64) estimate.Estimate {
+// report turns a load into an estimate of one replica, which is at work so much of its time.
+func (j *job) report(r *replica, l load, busy float64) estimate.Estimate {
 	x := r.Spread.whole()
 	each := x.Accelerators()
-	ttft, tpot, e2e := j.tails(l)
 	e := estimate.Estimate{
 		Layout:    estimate.Layout{TP: x.TP, PP: x.PP, DP: x.DP, Batch: int(l.n)},
 		Precision: r.step.Precision,
 		Memory:    r.parts(math.Ceil(math.Floor(l.n) / float64(x.DP))),
 		Serving: estimate.Serving{
-			TTFT: unit.FromSeconds(ttft), TPOT: unit.FromSeconds(tpot), E2E: unit.FromSeconds(e2e),
+			TTFT: unit.FromSeconds(l.ttft), TPOT: unit.FromSeconds(l.tpot), E2E: unit.FromSeconds(l.e2e),
 			Concurrency: int(l.n), AcceleratorsPerReplica: each,
 		},
 	}
@@ -27,7 +26,7 @@ func (j *job) report(r *replica, l load, target float64) estimate.Estimate {
 	}
 	t := l.cycle
 	e.Bottleneck = estimate.Shares{Compute: t.compute, Memory: t.memory, Link: t.link, Network: t.network, Overhead: t.launch}.Fractions()
-	e.Load = e.Bottleneck.Power() * target
+	e.Load = e.Bottleneck.Power() * min(1, busy)
 	e.MFU = j.request() * l.rate / (r.peak * float64(each))
 	return e
 }
@@ -39,41 +38,6 @@ func (j *job) speed(r *replica, v float64, of string) estimate.Speed {
 		low, high, like = 1/r.tpot.High, 1/r.tpot.Low, r.tpot.Like
 	}
 	return estimate.Speed{Value: v, Low: v * low, High: v * high, Unit: of, Basis: estimate.Predicted, Source: j.c.Serve.Source, Like: like}
-}
-
-// maxReplicas is the most replicas a fleet is sized to: past a million the traffic is a slip of the pen, and counts of
-// machines stay far from overflow.
-const maxReplicas = 1 << 20
-
-// fleet sizes the fleet for the traffic's peak. Capacity and speed are those of the replicas needed; the planner fills
-// the machines they stand in. A pinned number of replicas is kept or refused.
-func (j *job) fleet(r *replica, l load, g estimate.Group) (estimate.Estimate, *estimate.Refusal) {
-	t, target := j.w.Traffic, j.c.Serve.TargetLoad
-	e := j.report(r, l, target)
-	perReplica := l.rate * target
-	want := math.Max(1, math.Ceil(t.RequestsPerSecond/perReplica-1e-9))
-	most := float64(maxReplicas)
-	if pin := j.w.Layout.DP; pin != 0 {
-		most = float64(pin)
-	}
-	if want > most {
-		return estimate.Estimate{}, &estimate.Refusal{Reason: estimate.NotDivisible, Have: most, Want: want}
-	}
-	need := int(want)
-	each := e.Serving.AcceleratorsPerReplica
-	if pin := j.w.Layout.DP; pin != 0 {
-		need = pin
-	}
-	e.Serving.ReplicasNeeded, e.Serving.Replicas = need, need
-	if each < g.PerNode && j.w.Layout.DP == 0 {
-		e.Serving.Replicas = Machines(e.Serving, g.PerNode) * (g.PerNode / each)
-	}
-	e.Layout.Replicas = e.Serving.Replicas
-	e.Serving.RequestsPerSecond = perReplica * float64(e.Serving.Replicas)
-	e.Speed = j.speed(r, e.Serving.RequestsPerSecond*j.out, "tokens/s")
-	e.Hours, e.LowHours, e.HighHours = j.w.Duration, j.w.Duration, j.w.Duration
-	e.Work = MeanLoad(t) * t.RequestsPerSecond * j.out * j.w.Duration.Seconds()
-	return e, nil
 }
 
 // batch spreads the requests over the replicas the group has room for; each runs its share of them and never more than limit

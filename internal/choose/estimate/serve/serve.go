@@ -27,6 +27,8 @@ type job struct {
 	in, out float64
 	service bool
 
+	fleets fleets
+
 	decode  float64 // FLOPs of one generated token at the mean context
 	prefill float64 // and of one prompt
 }

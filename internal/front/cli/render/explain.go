@@ -2,7 +2,9 @@ package render
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -190,6 +192,21 @@ func (e explainer) serving() {
 		latency = "explain.serving.sample"
 	}
 	e.more(e.s.Say(latency, say.Args{"TTFT": v.TTFT, "TPOT": v.TPOT, "E2E": v.E2E}))
+	if items := e.byHour(v.ByHour); len(items) > 1 {
+		e.more(e.s.Say("explain.serving.hours", say.Args{"Items": items}))
+	}
+}
+
+// byHour says how many replicas are needed for how many hours of the day, the fewest first.
+func (e explainer) byHour(replicas [24]int) (items []string) {
+	hours := map[int]int{}
+	for _, n := range replicas {
+		hours[n]++
+	}
+	for _, n := range slices.Sorted(maps.Keys(hours)) {
+		items = append(items, e.s.Say("explain.serving.hours_part", say.Args{"Replicas": n, "Hours": hours[n]}))
+	}
+	return items
 }
 
 func (e explainer) spot() {

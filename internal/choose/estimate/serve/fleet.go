@@ -1,0 +1,143 @@
+package serve
+
+import (
+	"math"
+	"slices"
+
+	"github.com/rackrate/rackrate/internal/choose/estimate"
+	"github.com/rackrate/rackrate/internal/choose/estimate/serve/sim"
+)
+
+// candidate is a replica that could serve, with what it does at best by the closed form: whose mean latencies are no more
+// than the 99th percentiles promised, so that no simulation finds it to carry much more.
+type candidate struct {
+	replica
+	saturated float64 // requests a second where latency does not matter
+	bound     estimate.Estimate
+}
+
+// boundSlack is how much more than the closed form says at its mean latencies a simulation may find.
+const boundSlack = 1.2
+
+// screen finds the rate up to which the mean latencies hold, or refuses a replica on which those of a client alone do not, or
+// whose caches cannot hold the longest request of a trace.
+func (j *job) screen(g estimate.Group, r *replica) (c candidate, bad *estimate.Refusal) {
+	if t := j.w.Traffic.Trace; t != nil {
+		longest := r.holding
+		longest.sequence *= float64(t.Longest()) / float64(j.full())
+		if bad := longest.short(); bad != nil {
+			return c, bad
+		}
+	}
+	limit := r.most()
+	if over, have, want := j.worst(j.at(r, 1)); over > 1 {
+		return c, &estimate.Refusal{Reason: estimate.NoLatency, Have: have, Want: want}
+	}
+	full := j.at(r, limit)
+	// Latency rises with n, the mean number in flight, so the most that holds is found by halving.
+	lo, hi := 1.0, limit
+	if j.holds(full) {
+		lo = limit
+	}
+	for hi-lo > 1e-3*lo {
+		mid := (lo + hi) / 2
+		if j.holds(j.at(r, mid)) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	c = candidate{replica: *r, saturated: full.rate}
+	l := j.at(r, lo)
+	rate := min(l.rate*boundSlack, full.rate*j.c.Serve.TargetLoad)
+	c.bound, bad = j.fleet(r, promise{rate: rate, saturated: full.rate, load: l}, g)
+	return c, bad
+}
+
+// settle simulates candidates, the best by their bounds first, until none that is left could be better.
+func (j *job) settle(g estimate.Group, found []candidate) (best estimate.Estimate, refusal *estimate.Refusal) {
+	slices.SortStableFunc(found, func(a, b candidate) int {
+		switch {
+		case j.better(a.bound, b.bound, g):
+			return -1
+		case j.better(b.bound, a.bound, g):
+			return 1
+		}
+		return 0
+	})
+	held := false
+	for i := range found {
+		c := &found[i]
+		if held && !j.better(c.bound, best, g) {
+			break
+		}
+		p, bad := j.promise(c)
+		if bad == nil {
+			var e estimate.Estimate
+			if e, bad = j.fleet(&c.replica, p, g); bad == nil && (!held || j.better(e, best, g)) {
+				best, held = e, true
+			}
+		}
+		if bad != nil && (refusal == nil || bad.Short() < refusal.Short()) {
+			refusal = bad
+		}
+	}
+	if held {
+		return best, nil
+	}
+	return best, refusal
+}
+
+// maxReplicas is the most replicas a fleet is sized to: past a million the traffic is a slip of the pen, and counts of
+// machines stay far from overflow.
+const maxReplicas = 1 << 20
+
+// fleet sizes the fleet for the traffic's peak. Capacity and speed are those of the replicas needed; the planner fills
+// the machines they stand in. A pinned number of replicas is kept or refused.
+func (j *job) fleet(r *replica, p promise, g estimate.Group) (estimate.Estimate, *estimate.Refusal) {
+	t, pin := j.w.Traffic, j.w.Layout.DP
+	want := math.Max(1, math.Ceil(t.RequestsPerSecond/p.rate-1e-9))
+	most := float64(maxReplicas)
+	if pin != 0 {
+		most = float64(pin)
+	}
+	if want > most {
+		return estimate.Estimate{}, &estimate.Refusal{Reason: estimate.NotDivisible, Have: most, Want: want}
+	}
+	need := int(want)
+	if pin != 0 {
+		need = pin
+	}
+	l := p.load
+	if p.curve != nil {
+		l = j.planned(r, p, t.RequestsPerSecond/float64(need))
+	}
+	e := j.report(r, l, l.rate/p.saturated)
+	each := e.Serving.AcceleratorsPerReplica
+	e.Serving.ReplicasNeeded, e.Serving.Replicas = need, need
+	if each < g.PerNode && pin == 0 {
+		e.Serving.Replicas = Machines(e.Serving, g.PerNode) * (g.PerNode / each)
+	}
+	e.Layout.Replicas = e.Serving.Replicas
+	for h, share := range t.Profile {
+		e.Serving.ByHour[h] = max(1, int(math.Ceil(t.RequestsPerSecond*share/p.rate-1e-9)))
+	}
+	e.Serving.RequestsPerSecond = p.rate * float64(e.Serving.Replicas)
+	e.Speed = j.speed(r, e.Serving.RequestsPerSecond*j.out, "tokens/s")
+	e.Hours, e.LowHours, e.HighHours = j.w.Duration, j.w.Duration, j.w.Duration
+	e.Work = MeanLoad(t) * t.RequestsPerSecond * j.out * j.w.Duration.Seconds()
+	return e, nil
+}
+
+// planned is a replica at the rate that it gets of the peak: the 99th percentiles of its curve, and the steps of the number
+// of sequences that it then has in their answers.
+func (j *job) planned(r *replica, p promise, rate float64) load {
+	t := p.curve.At(rate)
+	l := promised(t)
+	l.rate, l.n = rate, max(1, min(r.most(), math.Ceil(t.Most)))
+	l.cycle = j.at(r, max(1, min(r.most(), t.Mean))).cycle
+	return l
+}
+
+// promised is the latencies of a tail as a load.
+func promised(t sim.Tail) load { return load{ttft: t.TTFT, tpot: t.TPOT, e2e: t.E2E} }

@@ -1,0 +1,182 @@
+package serve
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/rackrate/rackrate/internal/base/unit"
+	"github.com/rackrate/rackrate/internal/choose/estimate"
+	"github.com/rackrate/rackrate/internal/choose/estimate/serve/sim"
+	"github.com/rackrate/rackrate/internal/choose/workload"
+)
+
+type service struct {
+	model, format, chip, engine string
+	in, out                     int
+	rps                         float64
+	slo                         workload.SLO
+}
+
+// services are promises that bind in different ways.
+var services = []service{
+	{"llama-3.1-70b", "fp8", "H100-SXM-80GB", "vllm", 1000, 200, 60, workload.SLO{TTFTp99: unit.FromSeconds(0.5)}},
+	{"llama-3.1-70b", "fp8", "H200-SXM-141GB", "tensorrt-llm", 2000, 500, 20, workload.SLO{TPOTp99: unit.FromSeconds(0.04)}},
+	{"llama-3.1-8b", "bf16", "H100-SXM-80GB", "sglang", 500, 300, 100, workload.SLO{E2Ep99: unit.FromSeconds(6), TTFTp99: unit.FromSeconds(1)}},
+	{"mixtral-8x7b", "bf16", "A100-SXM-80GB", "vllm", 3000, 100, 8, workload.SLO{TTFTp99: unit.FromSeconds(3), TPOTp99: unit.FromSeconds(0.2)}},
+}
+
+// settled is the simulated replica that a service is planned with, on eight accelerators.
+func settled(t testing.TB, w *workload.Workload, chip string) (*job, *candidate, promise) {
+	t.Helper()
+	j, g := jobOf(t, w), groupOf(t, chip, 8, 1)
+	e, bad, _ := j.Best(g)
+	if bad != nil {
+		t.Fatalf("%+v", bad)
+	}
+	b, bad := j.base(g)
+	if bad != nil {
+		t.Fatalf("%+v", bad)
+	}
+	found, bad, _ := j.widest(b, 1)
+	if bad != nil {
+		t.Fatalf("%+v", bad)
+	}
+	for i := range found {
+		c := &found[i]
+		if p, bad := j.promise(c); bad == nil && c.Spread.TP == e.Layout.TP && c.Spread.whole().DP == e.Layout.DP {
+			return j, c, p
+		}
+	}
+	t.Fatalf("no candidate is like %+v", e.Layout)
+	return nil, nil, promise{}
+}
+
+// A far longer simulation of the planned fleet keeps the promises; one replica fewer would break them or come near
+// saturation, unless there is but one.
+func TestFleetsKeepTheirPromises(t *testing.T) {
+	for _, s := range services {
+		t.Run(s.model+" on "+s.chip, func(t *testing.T) {
+			w := serviceOf(t, s.model, s.format, s.in, s.out, s.rps)
+			w.SLO, w.Software.Framework = s.slo, s.engine
+			j, c, p := settled(t, w, s.chip)
+			replicas := math.Ceil(s.rps / p.rate)
+			over := func(replicas float64) float64 {
+				d := sim.Deployment{Engine: c.step.Engine(c.tokens(j.full(), 1), 1), FrontSeconds: j.front()}
+				d.Stepper = &pace{c.step, c.tpot.Factor}
+				var long sim.Sim
+				tail := long.Busy(d, sim.Poisson(nil, 30000, s.rps/replicas, sim.Fixed(s.in, s.out), 77))
+				worst, _, _ := j.worst(promised(c.corrected(tail, d.FrontSeconds)))
+				return worst
+			}
+			if got := over(replicas); got > 1.1 {
+				t.Errorf("%g replicas are %.2f over a promise", replicas, got)
+			}
+			load := s.rps / max(1, replicas-1) / c.saturated
+			if got := over(max(1, replicas-1)); replicas > 1 && got < 0.95 && load < j.c.Serve.TargetLoad {
+				t.Errorf("%g replicas would do: %.2f of a promise at %.2f of saturation", replicas-1, got, load)
+			}
+		})
+	}
+}
+
+// What the closed form gives for a replica where latency does not matter is what a simulation gives with as many clients as
+// the replica takes.
+func TestSaturationIsTheSimulations(t *testing.T) {
+	apart := services[0]
+	apart.model, apart.chip, apart.engine = "deepseek-v3", "H200-SXM-141GB", "sglang"
+	for _, s := range slices.Concat(services, []service{apart}) {
+		w := serviceOf(t, s.model, s.format, s.in, s.out, s.rps)
+		w.Software.Framework = s.engine
+		j, c, _ := settled(t, w, s.chip)
+		d := sim.Deployment{Engine: c.step.Engine(c.tokens(j.full(), c.Spread.whole().DP), 1)}
+		d.Stepper = &pace{c.step, c.tpot.Factor}
+		var x sim.Sim
+		n := int(c.most())
+		short := x.Closed(d, n, sim.Load(nil, 4*n, sim.Fixed(s.in, s.out), 1))
+		long := x.Closed(d, n, sim.Load(nil, 10*n, sim.Fixed(s.in, s.out), 1))
+		got := float64(long.Requests-short.Requests) / (long.Seconds - short.Seconds)
+		near(t, s.model, c.saturated, got, 0.02)
+	}
+}
+
+// More requests a second never see a shorter tail on as many replicas, and never take fewer.
+func TestMoreTrafficIsNoFaster(t *testing.T) {
+	s := services[2]
+	rapid.Check(t, func(r *rapid.T) {
+		size := func(rps float64, replicas int) (estimate.Estimate, *estimate.Refusal) {
+			w := serviceOf(t, s.model, s.format, s.in, s.out, rps)
+			w.Layout.DP, w.Layout.TP = replicas, 1
+			e, bad, _ := jobOf(t, w).Best(groupOf(t, s.chip, 8, 1))
+			return e, bad
+		}
+		a, b := rapid.Float64Range(0.1, 60).Draw(r, "a"), rapid.Float64Range(0.1, 60).Draw(r, "b")
+		low, bad := size(min(a, b), 8)
+		high, worse := size(max(a, b), 8)
+		switch {
+		case bad != nil && worse == nil:
+			r.Fatalf("refused at %g alone: %+v", min(a, b), bad)
+		case bad == nil && worse == nil && (low.Serving.TTFT > high.Serving.TTFT || low.Serving.TPOT > high.Serving.TPOT || low.Serving.E2E > high.Serving.E2E):
+			r.Fatalf("%+v at %g, %+v at %g", low.Serving, min(a, b), high.Serving, max(a, b))
+		}
+		few, _ := size(min(a, b), 0)
+		many, _ := size(max(a, b), 0)
+		if few.Serving.ReplicasNeeded > many.Serving.ReplicasNeeded {
+			r.Fatalf("%d replicas for %g a second, %d for %g", few.Serving.ReplicasNeeded, min(a, b), many.Serving.ReplicasNeeded, max(a, b))
+		}
+	})
+}
+
+// A day's profile is told by the hour: as many as the peak needs at the peak, and never none.
+func TestReplicasByHour(t *testing.T) {
+	w := serviceOf(t, "llama-3.1-70b", "fp8", 1000, 200, 60)
+	w.Traffic.Profile = make([]float64, 24)
+	for h := range w.Traffic.Profile {
+		w.Traffic.Profile[h] = float64(h) / 23
+	}
+	e, bad, _ := jobOf(t, w).Best(groupOf(t, "H100-SXM-80GB", 8, 1))
+	if bad != nil {
+		t.Fatalf("%+v", bad)
+	}
+	v := e.Serving
+	if v.ByHour[23] != v.ReplicasNeeded || v.ByHour[0] != 1 || v.ReplicasNeeded < 3 {
+		t.Errorf("%+v", v)
+	}
+	for h := 1; h < 24; h++ {
+		if v.ByHour[h] < v.ByHour[h-1] {
+			t.Errorf("%v", v.ByHour)
+		}
+	}
+}
+
+// A trace that comes in bursts needs more than one whose requests come evenly, and one with a request that no cache holds is
+// refused for want of memory.
+func TestFleetOfATrace(t *testing.T) {
+	plan := func(trace *workload.Trace) (estimate.Estimate, *estimate.Refusal) {
+		w := serviceOf(t, "llama-3.1-8b", "bf16", 500, 100, 40)
+		w.Traffic.Trace, w.Layout.TP = trace, 1
+		w.SLO.TTFTp99 = unit.FromSeconds(0.4)
+		e, bad, _ := jobOf(t, w).Best(groupOf(t, "L4", 8, 1))
+		return e, bad
+	}
+	even, bursts := &workload.Trace{}, &workload.Trace{}
+	for i := range 12000 {
+		a := workload.Arrival{Seconds: float64(i) / 40, InputTokens: 500, OutputTokens: 100}
+		even.Requests = append(even.Requests, a)
+		a.Seconds = float64(i/800) * 20 // eight hundred at a time
+		bursts.Requests = append(bursts.Requests, a)
+	}
+	calm, bad := plan(even)
+	if bad != nil {
+		t.Fatalf("%+v", bad)
+	}
+	if wild, bad := plan(bursts); bad == nil && wild.Serving.ReplicasNeeded <= calm.Serving.ReplicasNeeded {
+		t.Errorf("%d replicas for bursts, %d for even arrivals", wild.Serving.ReplicasNeeded, calm.Serving.ReplicasNeeded)
+	}
+	even.Requests[7].InputTokens = 50_000_000
+	if _, bad := plan(even); bad == nil || bad.Reason != estimate.NoMemory {
+		t.Errorf("%+v", bad)
+	}
+}
