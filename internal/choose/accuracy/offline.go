@@ -112,8 +112,7 @@ func bulkOf(r Row, m *model.Model) (x *bulk, why Skip, what string) {
 	case strings.HasPrefix(r.Text("engine"), "LitGPT"):
 		return nil, NotModelled, r.Text("engine")
 	}
-	name, _, _ := strings.Cut(r.Text("accelerator"), "(")
-	chip := device(name)
+	chip := bulkChip(r.Text("accelerator"))
 	count := r.Int("accelerator_count")
 	switch {
 	case chip == nil:
@@ -137,6 +136,16 @@ func bulkOf(r Row, m *model.Model) (x *bulk, why Skip, what string) {
 	}
 	x.layouts(r, count)
 	return x, "", ""
+}
+
+// bulkChip finds the accelerator of a row, which may be one under a hypervisor (in brackets). The published tables of the RTX PRO
+// 6000 are of its Server Edition.
+func bulkChip(text string) *accelerator.Accelerator {
+	name, _, _ := strings.Cut(text, "(")
+	if name == "RTX-PRO-6000-Blackwell" {
+		name += "-Server"
+	}
+	return device(name)
 }
 
 // load reads the lengths and how many run at once.
@@ -301,6 +310,6 @@ func naiveBulk(x *bulk) float64 {
 }
 
 var offlineRecipe = recipe{
-	params:     []string{"serve.llamacpp.layer_us", "serve.llamacpp.kernel_share", "serve.neuron.layer_us", "serve.neuron.kernel_share"},
+	params:     []string{"serve.llamacpp.layer_us", "serve.llamacpp.kernel_share", "serve.llamacpp.busy_share", "serve.neuron.layer_us", "serve.neuron.kernel_share"},
 	attributes: []string{"framework", "arch", "vendor", "structure", "precision", "mode", "framework+arch", "mode+structure", "mode+precision", "mode+arch", "precision+arch", "structure+precision", "structure+arch", "mode+model"},
 }

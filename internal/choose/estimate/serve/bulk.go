@@ -85,6 +85,9 @@ func (b *Bulk) within(p *Step, l lengths, n float64) float64 {
 // batch is the time of a batch of n that begins and ends together: its prompts in as few steps as there is room for, then a step
 // for each further token.
 func (p *Step) batch(l lengths, n float64) float64 {
-	steps, together := l.chunks(p.engine, n)
+	if n == 1 {
+		return p.prompt(l).total() + (l.out-1)*p.parts(l.decoding(1)).total()
+	}
+	steps, together := l.chunks(p, n)
 	return n/together*steps*p.parts(l.chunk(steps, together)).total() + (l.out-1)*p.parts(l.decoding(n)).total()
 }

@@ -26,12 +26,13 @@ func (l lengths) mean() float64 { return l.in + l.out/2 }
 func (l lengths) decoding(n float64) work { return work{decode: n, cached: n * l.mean()} }
 
 // chunks is in how many steps a prompt is worked on, and how many prompts share one where n are in flight.
-func (l lengths) chunks(e *estimate.EngineCurve, n float64) (steps, together float64) {
-	room := float64(e.ChunkTokens)
-	if e.ChunkTokens == 0 {
+// Ranks that attend apart each have a chunk of their own.
+func (l lengths) chunks(p *Step, n float64) (steps, together float64) {
+	room := float64(p.engine.ChunkTokens)
+	if room == 0 {
 		room = math.Inf(1)
 	}
-	return math.Ceil(l.in / room), max(1, min(n, math.Floor(room/l.in)))
+	return max(1, math.Ceil(l.in/room)), max(1, min(n, math.Floor(p.ranks*room/l.in)))
 }
 
 // chunk is one step's part of so many prompts.
@@ -42,7 +43,7 @@ func (l lengths) chunk(steps, together float64) work {
 // prompt is the prefill of one request alone, from its first stage to its last. The chunks of a long prompt follow one another
 // through a pipeline, each as wide as if every stage had one.
 func (p *Step) prompt(l lengths) timing {
-	steps, _ := l.chunks(p.engine, 1)
+	steps, _ := l.chunks(p, 1)
 	x := l.chunk(steps, p.stages)
 	var t timing
 	t.add(p.parts(x), (steps+p.stages-1)/p.stages)
@@ -55,23 +56,20 @@ func (p *Step) prompt(l lengths) timing {
 func (p *Step) at(l lengths, n float64) load {
 	out := load{n: n}
 	further := l.out - 1
-	steps, together := l.chunks(p.engine, n)
+	steps, together := l.chunks(p, n)
 	mixed := n * steps / together
 	step := p.parts(l.decoding(n))
 	chunk := l.chunk(steps, together)
-	prefill := 0.0 // what the prompts of n requests add to the steps
-	if p.engine.PromptsFirst || further == 0 {
-		with := p.parts(chunk)
-		out.cycle.add(step, further)
-		out.cycle.add(with, mixed)
-		prefill = mixed * with.total()
-	} else {
-		chunk.decode, chunk.cached = n, n*l.mean()
-		with := p.parts(chunk)
-		out.cycle.add(step, math.Max(0, further-mixed))
-		out.cycle.add(with, mixed)
-		prefill = out.cycle.total() - further*step.total()
+	with := chunk // decoding goes on
+	with.decode, with.cached = n, n*l.mean()
+	riding := 0.0 // steps that do both
+	if !p.engine.PromptsFirst {
+		riding = math.Min(further, mixed)
 	}
+	out.cycle.add(step, further-riding)
+	out.cycle.add(p.parts(with), riding)
+	out.cycle.add(p.parts(chunk), mixed-riding)
+	prefill := out.cycle.total() - further*step.total() // what the prompts of n requests add
 	total := out.cycle.total()
 	out.rate = n / total
 	each := math.Max(0, prefill) / n

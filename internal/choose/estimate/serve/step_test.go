@@ -219,6 +219,26 @@ func TestBulkKeepsToTheCache(t *testing.T) {
 	}
 }
 
+// In every family a steady state has a rate and latencies, and more in flight is no lower a rate.
+func TestSteadyStateOfFamilies(t *testing.T) {
+	for _, engine := range []string{"tensorrt-llm", "vllm", "sglang", "llama.cpp", "neuron"} {
+		setup := jobOf(t, batchOf(t, "llama-3.1-8b", "bf16", 1000, 200)).setup
+		setup.Engine = engine
+		p, bad := NewStep(estimate.EmbeddedCurves(), &setup, groupOf(t, "H100-SXM-80GB", 1, 1))
+		if bad != nil {
+			t.Fatalf("%+v", bad)
+		}
+		last := 0.0
+		for _, n := range []float64{1, 2, 16, 100} {
+			l := p.at(lengths{3000, 200}, n)
+			if !(l.rate > last && l.ttft > 0 && l.tpot > 0) || p.batch(lengths{3000, 200}, n) <= 0 {
+				t.Errorf("%s, %g at once: %+v after %g", engine, n, l, last)
+			}
+			last = l.rate
+		}
+	}
+}
+
 func TestTags(t *testing.T) {
 	c := estimate.EmbeddedCurves()
 	a, _ := accelerator.Embedded().Get("B200")

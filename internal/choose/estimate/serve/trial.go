@@ -34,7 +34,7 @@ type Latency struct{ TTFT, TPOT float64 }
 const benchmarkRounds = 10
 
 // fullRounds is the most clients of whom every round is simulated; of more only as many requests as tell the steady state.
-const fullRounds = 128
+const fullRounds = 32
 
 var sims = sync.Pool{New: func() any { return new(bench) }}
 
