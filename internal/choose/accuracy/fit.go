@@ -21,6 +21,7 @@ var recipes = map[estimate.Target]recipe{
 	estimate.Training:       trainingRecipe,
 	estimate.PeakMemory:     memoryRecipe,
 	estimate.Hashing:        hashRecipe,
+	estimate.Offline:        offlineRecipe,
 	estimate.TPOT:           tpotRecipe,
 	estimate.TTFT:           ttftRecipe,
 	estimate.Simulation:     simulationRecipe,
