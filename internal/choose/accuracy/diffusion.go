@@ -251,7 +251,7 @@ func arithmetic(s *diffuse.Setting, format string) {
 		s.Compute, s.Bits, s.Format = []accelerator.Precision{accelerator.FP8}, 8, diffuse.FP8
 	case format == "int8", strings.HasPrefix(format, "int8dq"), format == "autoquant":
 		s.Compute, s.Bits, s.Format = []accelerator.Precision{accelerator.INT8}, 8, diffuse.INT8
-	case format == "int4wo":
+	case format == diffuse.INT4:
 		s.Bits, s.Format = 4, format
 	default:
 		s.Bits, s.Format = 8, diffuse.Weights // fp8 and int8 of weights alone, 4 to 6 bits, sparse

@@ -23,6 +23,9 @@ func hashRow(s *Set, r Row) {
 		return
 	}
 	chip := device(r.Text("device"))
+	if beyond, ok := hash.Card(r.Text("device")); chip == nil && ok {
+		chip = beyond
+	}
 	if chip == nil {
 		skip(NoChip, r.Text("device"))
 		return
@@ -56,7 +59,7 @@ func hashRow(s *Set, r Row) {
 func byFP32(algorithm string, chip *accelerator.Accelerator) float64 {
 	mine, ok := chip.Peak[accelerator.FP32].Get()
 	for _, rate := range hash.Published(algorithm) {
-		other, known := accelerator.Embedded().Get(rate.Accelerator)
+		other, known := hash.Card(rate.Accelerator)
 		if !known || other.Name == chip.Name {
 			continue
 		}

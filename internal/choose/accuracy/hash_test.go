@@ -82,7 +82,7 @@ func TestHashRow(t *testing.T) {
 
 func TestHashSkips(t *testing.T) {
 	for row, want := range map[string]Skip{
-		"CMP 50HX,1,0,MD5,1e9,,v6,a/b":           NoChip,
+		"Abacus,1,0,MD5,1e9,,v6,a/b":             NoChip,
 		"RTX 4090,1,0,MD5,,,v6,a/b":              NoFigure,
 		"RTX 4090,,0,MD5,1e9,,v6,a/b":            NoSize,
 		"RTX 4090,1,11600,7-Zip,1e5,,v3,a/b":     NoSize, // which iterations?

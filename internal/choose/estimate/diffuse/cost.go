@@ -28,9 +28,13 @@ type constants struct {
 	Transformer    shape   `yaml:"transformer"`
 	AttentionShare float64 `yaml:"attention_share"`
 	AroundShare    float64 `yaml:"around_share"`
-	Quantised      struct {
-		Share  float64 `yaml:"share"`
-		Source string  `yaml:"source"`
+	// Quantised is what 8-bit multiplies reach of their own peak, against 16-bit ones; Single where each value is scaled and rounded by
+	// an operation of its own. Formats are those that are unpacked slower than they are multiplied.
+	Quantised struct {
+		Share   float64            `yaml:"share"`
+		Single  float64            `yaml:"single"`
+		Formats map[string]float64 `yaml:"formats"`
+		Source  string             `yaml:"source"`
 	} `yaml:"quantised"`
 	HalfAccumulate struct {
 		Factor float64            `yaml:"factor"`

@@ -79,6 +79,16 @@ func TestHeld(t *testing.T) {
 	if v, _, ok := k.wide(get("RTX-4080")); !ok || v != 2*48.7e12 {
 		t.Errorf("RTX 4080: %v", v)
 	}
+	more, before := *get("L20").Chip, 0.0
+	for tflops := 100.; tflops < 1000; tflops += 20 {
+		more.Peak[accelerator.FP16] = unit.Some(unit.FLOPS(tflops * 1e12))
+		more.Peak[accelerator.BF16] = more.Peak[accelerator.FP16]
+		if now := tflops * k.held(estimate.Group{Chip: &more}); now < before {
+			t.Errorf("%v TFLOP/s do less than a little fewer: %v after %v", tflops, now, before)
+		} else {
+			before = now
+		}
+	}
 	if _, _, ok := k.wide(estimate.Group{Chip: &accelerator.Accelerator{Name: "GTX-1080", Arch: "Pascal"}}); ok {
 		t.Error("a card without matrix units")
 	}

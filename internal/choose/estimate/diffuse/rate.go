@@ -25,6 +25,7 @@ const (
 	Wide    = "16-bit"
 	FP8     = "fp8"
 	INT8    = "int8"
+	INT4    = "int4wo"  // of weights alone, by kernels made for one token at a time
 	Weights = "weights" // fewer bits for the weights alone, which are widened to multiply
 )
 
@@ -100,10 +101,17 @@ func (n *Network) ratesOf(c *estimate.Curves, g estimate.Group, s Setting) (rate
 	case accelerator.FP16:
 		r.multiply *= twice
 	case accelerator.FP8, accelerator.INT8, accelerator.FP4, accelerator.INT4:
-		r.multiply *= k.Quantised.Share
+		if k.engine(s.Engine).Single {
+			r.multiply *= k.Quantised.Single
+		} else {
+			r.multiply *= k.Quantised.Share
+		}
 		if peak, p, ok := k.wide(g); ok {
 			wide, wideShare = peak, chip.Share(p)
 		}
+	}
+	if slow, ok := k.Quantised.Formats[s.Format]; ok {
+		r.multiply *= slow
 	}
 	held := k.held(g)
 	r.multiply *= held
@@ -136,20 +144,22 @@ func (k *constants) wide(g estimate.Group) (float64, accelerator.Precision, bool
 	return best, at, best > 0
 }
 
-// held is what a chip holds of the rates of large multiplies through a denoiser.
+// held is what a chip holds of the rates of large multiplies through a denoiser. A chip never does less for more matrix units: it
+// does at least what it would with no more than half rate.
 func (k *constants) held(g estimate.Group) float64 {
 	wide, _, ok := k.wide(g)
 	if !ok {
 		return 1
 	}
 	wide /= g.Fraction()
-	if fp32, known := g.Chip.Peak[accelerator.FP32].Get(); known && wide <= k.HalfRate.Ratio*float64(fp32) {
-		return k.HalfRate.Factor
-	}
+	held, least := 1.0, 0.0
 	if power, known := g.Chip.TDP.Get(); known && power > 0 {
-		return math.Pow(max(1, wide/1e12/float64(power)/k.Power.From), -k.Power.Slope)
+		held = math.Pow(max(1, wide/1e12/float64(power)/k.Power.From), -k.Power.Slope)
 	}
-	return 1
+	if fp32, known := g.Chip.Peak[accelerator.FP32].Get(); known {
+		least = k.HalfRate.Factor * min(1, k.HalfRate.Ratio*float64(fp32)/wide)
+	}
+	return max(held, least)
 }
 
 // traffic is the bytes that the operations of one pass between its multiplies move where they are run one by one.

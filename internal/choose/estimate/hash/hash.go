@@ -47,7 +47,7 @@ func New(w *workload.Workload, c *estimate.Curves) (estimate.Job, error) {
 	if w.Hash == nil || w.Hash.Keyspace <= 0 {
 		return nil, problem.New(problem.Internal, "estimate.not_this_kind", problem.Args{"Kind": kind})
 	}
-	return newJob(w.Hash, c, embedded(), accelerator.Embedded().Get)
+	return newJob(w.Hash, c, embedded(), Card)
 }
 
 // chips finds a chip by its canonical name.

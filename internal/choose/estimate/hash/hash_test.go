@@ -105,6 +105,27 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// Cards beyond the chip table are known by their data sheets, and each is one that it lacks.
+func TestCards(t *testing.T) {
+	for _, c := range limits().Cards {
+		_, listed := accelerator.Embedded().Get(c.Name)
+		a, ok := Card(c.Name)
+		if listed || !ok {
+			t.Errorf("%s: listed %v", c.Name, listed)
+			continue
+		}
+		if v, refusal := throughput(a, arithmetic); refusal != nil || v <= 0 {
+			t.Errorf("%s: %v %+v", c.Name, v, refusal)
+		}
+	}
+	if a, ok := Card("CMP 90HX"); !ok || a.Name != "CMP-90HX" {
+		t.Errorf("%+v", a)
+	}
+	if _, ok := Card("Abacus"); ok {
+		t.Error("an abacus")
+	}
+}
+
 func TestSettings(t *testing.T) {
 	for _, c := range []struct{ mode, iterations, want string }{
 		{"0", "", "md5"}, {"11600", "16384", "7zip"}, {"11600", "524288", "7zip@524288"}, {"11600", "", ""}, {"3200", "64", ""},

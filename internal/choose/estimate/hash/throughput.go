@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
 )
@@ -25,6 +26,16 @@ type constants struct {
 	Shared       []string              `yaml:"shared"`
 	Mixed        []string              `yaml:"mixed"`
 	Source       string                `yaml:"source"`
+	Cards        []card                `yaml:"cards"`
+}
+
+// card is one that the chip table does not list.
+type card struct {
+	Name    string  `yaml:"name"`
+	Arch    string  `yaml:"arch"`
+	Compute string  `yaml:"compute"`
+	FP32    float64 `yaml:"fp32"`
+	Watts   float64 `yaml:"watts"`
 }
 
 var limits = estimate.Embedded[constants]("efficiency/hash.yaml")
@@ -85,14 +96,31 @@ func clock(a *accelerator.Accelerator, c capability, tflops float64) float64 {
 	return min(1, math.Sqrt(float64(power)/tflops/c.Watts))
 }
 
+// Card finds a chip by its canonical name in the chip table, or one beyond it that rates are published of. Case, and spaces for
+// hyphens, do not matter for the latter.
+func Card(name string) (*accelerator.Accelerator, bool) {
+	if a, ok := accelerator.Embedded().Get(name); ok {
+		return a, true
+	}
+	name = strings.ReplaceAll(name, " ", "-")
+	for _, c := range limits().Cards {
+		if strings.EqualFold(c.Name, name) {
+			a := &accelerator.Accelerator{Name: c.Name, Vendor: "NVIDIA", Arch: c.Arch, Compute: c.Compute, TDP: unit.Some(unit.Watts(c.Watts))}
+			a.Peak[accelerator.FP32] = unit.Some(unit.FLOPS(c.FP32 * 1e12))
+			return a, true
+		}
+	}
+	return nil, false
+}
+
 // yield is the rate of one published chip over its throughput.
 type yield struct {
 	chip string
 	log  float64
 }
 
-// yields are those of an algorithm's published rates. Chips that the chip table does not have, or whose FP32 rate or
-// capability is not known, cannot be scaled from and take no part.
+// yields are those of an algorithm's published rates. Chips that are not known, or whose FP32 rate or capability is not,
+// cannot be scaled from and take no part.
 func yields(rates []Rate, b bound, find chips) []yield {
 	var out []yield
 	for _, r := range rates {
@@ -137,7 +165,7 @@ func Scaled(c *estimate.Curves, algorithm string, a *accelerator.Accelerator) (e
 		return estimate.Speed{}, &estimate.Refusal{Reason: estimate.NoReference}
 	}
 	b := boundOf(name)
-	per, source, _, ok := median(yields(t.rates[name], b, accelerator.Embedded().Get), a.Name)
+	per, source, _, ok := median(yields(t.rates[name], b, Card), a.Name)
 	if !ok {
 		return estimate.Speed{}, &estimate.Refusal{Reason: estimate.NoReference}
 	}
