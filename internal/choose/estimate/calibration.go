@@ -222,7 +222,7 @@ func (c *Curves) loadCalibrations(fsys fs.FS) error {
 	if err != nil {
 		return err
 	}
-	c.Calibrations = map[Target]*Calibration{}
+	c.Calibrations, c.stated = map[Target]*Calibration{}, map[Target]map[string]float64{}
 	for _, name := range names {
 		k, err := Decode[Calibration](fsys, name)
 		if err != nil {
@@ -231,11 +231,15 @@ func (c *Curves) loadCalibrations(fsys fs.FS) error {
 		if !slices.Contains(Fittable, k.Target) || path.Base(name) != string(k.Target)+".yaml" {
 			return problem.New(problem.Internal, "data.bad_row", problem.Args{"What": "target"}).At(name, 0)
 		}
+		before := map[string]float64{}
 		for param := range k.Params {
-			if _, ok := Params[param]; !ok {
+			p, ok := Params[param]
+			if !ok {
 				return problem.New(problem.Internal, "data.bad_row", problem.Args{"What": "params." + param}).At(name, 0)
 			}
+			before[param] = *p.Of(c)
 		}
+		c.stated[k.Target] = before
 		c.Calibrations[k.Target] = k
 		c.set(k.Params)
 	}

@@ -27,6 +27,8 @@ type Curves struct {
 	Widen map[Likeness]float64 `yaml:"widen"`
 	// Calibrations is what published measurements say of the predictions, by target; from files of their own.
 	Calibrations map[Target]*Calibration `yaml:"-"`
+	// stated is the constants as they were before the fit of a target set them.
+	stated map[Target]map[string]float64
 }
 
 // ChipCurve is what a chip reaches of its peaks.

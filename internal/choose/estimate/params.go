@@ -33,11 +33,13 @@ func (c *Curves) With(params map[string]float64) *Curves {
 	return &out
 }
 
-// Without is a copy of the curves whose predictions of a target are not corrected; the constants fitted for it stay.
+// Without is a copy of the curves whose predictions of a target are not corrected, with the constants that its fit set as
+// curves.yaml states them: a fit made again begins where the first began.
 func (c *Curves) Without(target Target) *Curves {
 	out := *c
 	out.Calibrations = maps.Clone(c.Calibrations)
 	delete(out.Calibrations, target)
+	out.set(c.stated[target])
 	return &out
 }
 
