@@ -37,22 +37,29 @@ func (j *inference) fleet(g estimate.Group, s Setting) (estimate.Estimate, *esti
 		return estimate.Estimate{}, refusal, looked
 	}
 	// One accelerator alone does the least per accelerator, so no more are needed than at its rate; halving finds the fewest.
-	high := math.Max(1, math.Ceil(peak/one.PerSecond-1e-9))
-	if high > mostAccelerators {
-		return estimate.Estimate{}, &estimate.Refusal{Reason: estimate.NotDivisible, Have: mostAccelerators, Want: high}, looked
-	}
-	low, need := 1, int(high)
-	for low < need {
-		mid := (low + need) / 2
-		if r, _ := of(mid); r.PerSecond >= peak*(1-1e-9) {
-			need = mid
-		} else {
-			low = mid + 1
+	fewest := func(rate float64) int {
+		low, need := 1, int(math.Max(1, math.Ceil(rate/one.PerSecond-1e-9)))
+		for low < need {
+			mid := (low + need) / 2
+			if r, _ := of(mid); r.PerSecond >= rate*(1-1e-9) {
+				need = mid
+			} else {
+				low = mid + 1
+			}
 		}
+		return need
 	}
+	if most := peak / one.PerSecond; most > mostAccelerators {
+		return estimate.Estimate{}, &estimate.Refusal{Reason: estimate.NotDivisible, Have: mostAccelerators, Want: math.Ceil(most)}, looked
+	}
+	need := fewest(peak)
 	machines := (need + g.PerNode - 1) / g.PerNode
 	r, _ := of(machines * g.PerNode)
-	return j.service(g, s, r, need, machines), nil, looked
+	e := j.service(g, s, r, need, machines)
+	for hour, share := range j.w.Traffic.Profile {
+		e.Serving.ByHour[hour] = fewest(peak * share)
+	}
+	return e, nil, looked
 }
 
 // service is the estimate of so many machines, of whose accelerators the peak needs some.

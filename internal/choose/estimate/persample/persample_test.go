@@ -2,6 +2,7 @@ package persample
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -187,6 +188,9 @@ func TestMoreAcceleratorsNeverLess(t *testing.T) {
 	})
 }
 
+// halfDay is a profile with its peak at noon and half of it before.
+var halfDay = slices.Concat(slices.Repeat([]float64{0.5}, 12), slices.Repeat([]float64{1}, 12))
+
 // A service stands on the fewest accelerators that hold its peak: one less does not.
 func TestFewestAccelerators(t *testing.T) {
 	c := estimate.EmbeddedCurves()
@@ -195,7 +199,7 @@ func TestFewestAccelerators(t *testing.T) {
 		n := anyNet(t)
 		w := &workload.Workload{
 			Kind: workload.Serve, Model: n.Model, Format: "fp16", Duration: 730,
-			Traffic: &workload.Traffic{RequestsPerSecond: rapid.Float64Range(1, 1e5).Draw(t, "peak"), InputTokens: 128},
+			Traffic: &workload.Traffic{RequestsPerSecond: rapid.Float64Range(1, 1e5).Draw(t, "peak"), InputTokens: 128, Profile: slices.Clone(halfDay)},
 			SLO:     workload.SLO{E2Ep99: unit.FromSeconds(rapid.Float64Range(0.005, 2).Draw(t, "bound"))},
 		}
 		j, err := New(w, c)
@@ -207,6 +211,9 @@ func TestFewestAccelerators(t *testing.T) {
 			return
 		}
 		s := e.Serving
+		if s.ByHour[12] != s.ReplicasNeeded || s.ByHour[0] > s.ReplicasNeeded {
+			t.Fatalf("by hour %v of %d", s.ByHour, s.ReplicasNeeded)
+		}
 		if s.RequestsPerSecond < w.Traffic.RequestsPerSecond*(1-1e-6) || s.Replicas < s.ReplicasNeeded {
 			t.Fatalf("%+v", s)
 		}

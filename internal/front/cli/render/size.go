@@ -52,7 +52,7 @@ func (d *Size) model(p *Printer, m *model.Model, wide bool) {
 	}
 	p.Para(p.Bold(s.Say("size.model", say.Args{"Name": m.Name, "Total": count3(float64(m.Params.Total)), "Active": active})), 2)
 	p.Para(s.Say("size.shape", say.Args{
-		"Class": s.Term("class", string(m.Class)), "Layers": m.Layers, "Hidden": m.Hidden, "Vocab": orNothing(s, m.Vocab), "Context": orNothing(s, m.MaxContext),
+		"Class": s.Term("class", string(m.Class)), "Layers": orNothing(s, m.Layers), "Hidden": m.Hidden, "Vocab": orNothing(s, m.Vocab), "Context": orNothing(s, m.MaxContext),
 	}), 2)
 	if n, ok := m.Published.Get(); ok && n != m.Params.Total {
 		p.Line(s.Say("size.published", say.Args{"Published": n}))
