@@ -52,7 +52,7 @@ func smallest(job estimate.Job, a *accelerator.Accelerator) (estimate.Estimate, 
 	for n := 1; n <= 4096; n *= 2 {
 		g := estimate.Group{Chip: a, Share: 1, PerNode: min(n, 8), Nodes: max(1, n/8), Topology: catalog.NVSwitch,
 			NetworkGbps: unit.Some(usualGbps), Network: catalog.InfiniBand}
-		est, refusal, _ := job.Best(g)
+		est, refusal := roughly(job, g)
 		if refusal == nil {
 			if each := est.Serving.AcceleratorsPerReplica; each > 0 {
 				n = each
@@ -64,6 +64,17 @@ func smallest(job estimate.Job, a *accelerator.Accelerator) (estimate.Estimate, 
 		}
 	}
 	return estimate.Estimate{}, 0, false
+}
+
+// roughly is the best on a group without simulating it, where a job can tell.
+func roughly(job estimate.Job, g estimate.Group) (estimate.Estimate, *estimate.Refusal) {
+	if r, ok := job.(interface {
+		Rough(estimate.Group) (estimate.Estimate, *estimate.Refusal)
+	}); ok {
+		return r.Rough(g)
+	}
+	est, refusal, _ := job.Best(g)
+	return est, refusal
 }
 
 // distinct keeps, of sizes that need as many accelerators, the smallest.

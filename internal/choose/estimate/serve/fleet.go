@@ -2,7 +2,6 @@ package serve
 
 import (
 	"math"
-	"slices"
 
 	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/choose/estimate/serve/sim"
@@ -54,17 +53,8 @@ func (j *job) screen(g estimate.Group, r *replica) (c candidate, bad *estimate.R
 	return c, bad
 }
 
-// settle simulates candidates, the best by their bounds first, until none that is left could be better.
+// settle simulates candidates, which come the best by their bounds first, until none that is left could be better.
 func (j *job) settle(g estimate.Group, found []candidate) (best estimate.Estimate, refusal *estimate.Refusal) {
-	slices.SortStableFunc(found, func(a, b candidate) int {
-		switch {
-		case j.better(a.bound, b.bound, g):
-			return -1
-		case j.better(b.bound, a.bound, g):
-			return 1
-		}
-		return 0
-	})
 	held := false
 	for i := range found {
 		c := &found[i]

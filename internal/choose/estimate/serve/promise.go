@@ -114,7 +114,7 @@ func (j *job) promise(c *candidate) (promise, *estimate.Refusal) {
 
 // calm is the parts of the promised time per token that the mean may take with fewer sequences at once, so that the 99th
 // percentile stays within it: more where steps are alike, less where long prompts get between them.
-var calm = [...]float64{0.97, 0.85}
+var calm = [...]float64{1, 0.94, 0.85}
 
 // within is the most sequences at once whose mean time per token keeps to a limit; 0 where all that the replica takes do, or
 // none.

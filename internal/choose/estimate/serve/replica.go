@@ -1,6 +1,8 @@
 package serve
 
 import (
+	"slices"
+
 	"github.com/rackrate/rackrate/internal/choose/estimate"
 )
 
@@ -15,15 +17,36 @@ type replica struct {
 	tpot, ttft, offline estimate.Correction
 }
 
-// Best sizes the replica that serves the most per accelerator (for a service: needs the fewest machines). A replica
-// stays inside a machine or spans several of the group's as a pipeline.
+// Best sizes the replica that serves the most per accelerator (for a service: needs the fewest machines, as simulated). A
+// replica stays inside a machine or spans several of the group's as a pipeline.
 func (j *job) Best(g estimate.Group) (best estimate.Estimate, refusal *estimate.Refusal, looked int) {
+	found, refusal, looked := j.candidates(g)
+	switch {
+	case len(found) == 0:
+		return estimate.Estimate{}, refusal, looked
+	case j.service:
+		best, refusal = j.settle(g, found)
+		return best, refusal, looked
+	}
+	return found[0].bound, nil, looked
+}
+
+// Rough is the best by the closed form alone, whose latencies are means: for questions of memory, which latency hardly touches.
+func (j *job) Rough(g estimate.Group) (estimate.Estimate, *estimate.Refusal) {
+	found, refusal, _ := j.candidates(g)
+	if len(found) == 0 {
+		return estimate.Estimate{}, refusal
+	}
+	return found[0].bound, nil
+}
+
+// candidates lists the replicas that the group has room for, the best by the closed form first, or says why there are none.
+func (j *job) candidates(g estimate.Group) (found []candidate, refusal *estimate.Refusal, looked int) {
 	base, refusal := j.base(g)
 	if refusal != nil {
-		return estimate.Estimate{}, refusal, 0
+		return nil, refusal, 0
 	}
 	refusal = &estimate.Refusal{Reason: estimate.NoLayout}
-	var found []candidate
 	for span := 1; span <= min(g.Nodes, maxSpan); span++ {
 		more, bad, n := j.widest(base, span)
 		found = append(found, more...)
@@ -33,20 +56,16 @@ func (j *job) Best(g estimate.Group) (best estimate.Estimate, refusal *estimate.
 			refusal = bad
 		}
 	}
-	switch {
-	case len(found) == 0:
-		return estimate.Estimate{}, refusal, looked
-	case j.service:
-		best, refusal = j.settle(g, found)
-		return best, refusal, looked
-	}
-	best = found[0].bound
-	for _, c := range found[1:] {
-		if j.better(c.bound, best, g) {
-			best = c.bound
+	slices.SortStableFunc(found, func(a, b candidate) int {
+		switch {
+		case j.better(a.bound, b.bound, g):
+			return -1
+		case j.better(b.bound, a.bound, g):
+			return 1
 		}
-	}
-	return best, nil, looked
+		return 0
+	})
+	return found, refusal, looked
 }
 
 // maxSpan is the most machines one replica spans: more are slower than any service wants.
