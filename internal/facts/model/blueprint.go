@@ -79,7 +79,7 @@ func (b *blueprint) model(name string) *Model {
 
 func (m *Model) addMoE(s mlpSpec, layers int) {
 	if m.MoE == nil {
-		m.MoE = &MoE{Experts: s.experts, TopK: s.topK, Shared: s.shared, FFN: s.expertWidth, SharedFFN: s.sharedWidth}
+		m.MoE = &MoE{Experts: s.experts, TopK: s.topK, Shared: s.shared, FFN: s.expertWidth, SharedFFN: s.sharedWidth, Latent: s.latent}
 	}
 	m.MoE.Layers += layers
 }

@@ -85,7 +85,7 @@ func byArchitecture(r *reader) string {
 
 // foreign are kinds of network whose common fields would be counted wrongly as a plain decoder's.
 var foreign = []string{
-	"t5", "bart", "mamba", "jamba", "zamba", "rwkv", "recurrent", "nemotron_h", "granitemoehybrid", "bamba", "clip", "siglip",
+	"t5", "bart", "mamba", "jamba", "zamba", "rwkv", "recurrent", "granitemoehybrid", "bamba", "clip", "siglip",
 	"electra", "albert", "deberta", "xlnet", "wav2vec", "speech", "diffusion", "llava", "minimax", "longformer", "gemma3n", "lfm2", "kimi_linear",
 }
 
@@ -103,6 +103,8 @@ func drawKind(r *reader, kind string) *blueprint {
 		return whisper(r)
 	case "mamba", "mamba2":
 		return stateSpace(r, kind == "mamba2")
+	case "nemotron_h":
+		return hybrid(r)
 	}
 	for _, f := range foreign {
 		if strings.Contains(strings.ToLower(kind), f) {

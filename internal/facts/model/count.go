@@ -44,6 +44,7 @@ type mlpSpec struct {
 	shared      int  // shared experts
 	sharedWidth int  // width of each
 	sharedGate  bool // Qwen2-MoE: a sigmoid gate of h weights
+	latent      int  // Nemotron 3: width that routed experts work in, with a projection down and up again a layer; 0 is the hidden one
 }
 
 // layerSpec describes one layer.
@@ -129,7 +130,12 @@ func (m mlpSpec) count(h int64, p *Params) {
 	if m.experts == 0 {
 		return
 	}
-	p.Routed = int64(m.experts) * m.one(h, int64(m.expertWidth), m.expertBias)
+	inside := h
+	if m.latent > 0 {
+		inside = int64(m.latent)
+		p.MLP += 2 * h * inside
+	}
+	p.Routed = int64(m.experts) * m.one(inside, int64(m.expertWidth), m.expertBias)
 	p.Router = affine(h, int64(m.experts), m.routerBias)
 	p.MLP += int64(m.shared) * m.one(h, int64(m.sharedWidth), m.bias)
 	if m.sharedGate {

@@ -20,7 +20,10 @@ func TestPublishedTotalsOfOtherFamilies(t *testing.T) {
 			"max_position_embeddings":2048,"word_embed_proj_dim":512,"do_layer_norm_before":false}`, 331196416},
 		"stablelm-2-1.6b": {`{"model_type":"stablelm","hidden_size":2048,"num_hidden_layers":24,"num_attention_heads":32,"num_key_value_heads":32,
 			"intermediate_size":5632,"vocab_size":100352,"use_qkv_bias":true,"tie_word_embeddings":false}`, 1644515328},
-		"falcon-rw-1b":         {`{"model_type":"falcon","hidden_size":2048,"num_hidden_layers":24,"num_attention_heads":32,"vocab_size":50304,"bias":true,"multi_query":false,"parallel_attn":false,"alibi":true}`, 1311625216},
+		"falcon-rw-1b": {`{"model_type":"falcon","hidden_size":2048,"num_hidden_layers":24,"num_attention_heads":32,"vocab_size":50304,"bias":true,"multi_query":false,"parallel_attn":false,"alibi":true}`, 1311625216},
+		"nemotron-nano-9b-v2": {`{"model_type":"nemotron_h","hidden_size":4480,"num_attention_heads":40,"num_key_value_heads":8,"head_dim":128,"vocab_size":131072,
+			"intermediate_size":15680,"hybrid_override_pattern":"M-M-M-MM-M-M-M*-M-M-M*-M-M-M-M*-M-M-M-M*-M-MM-M-M-M-M-M-","mamba_num_heads":128,
+			"mamba_head_dim":80,"n_groups":8,"ssm_state_size":128,"conv_kernel":4}`, 8888227328},
 		"only an architecture": {`{"architectures":["GPT2LMHeadModel"],"n_embd":768,"n_layer":12,"n_head":12,"vocab_size":50257}`, 124439808},
 	} {
 		m, err := model.ParseConfig(name, []byte(c.config))

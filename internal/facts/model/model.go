@@ -119,6 +119,15 @@ type MoE struct {
 	FFN       int // width of a routed expert
 	SharedFFN int
 	Layers    int // layers that route
+	Latent    int // width that routed experts take in and put out; 0 is the hidden one
+}
+
+// Width is what a routed expert takes in and puts out, in a network of a hidden width.
+func (m *MoE) Width(hidden int) int {
+	if m.Latent > 0 {
+		return m.Latent
+	}
+	return hidden
 }
 
 // Params is a count of parameters by part. The parts sum to Total.
