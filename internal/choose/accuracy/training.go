@@ -34,7 +34,7 @@ var trainingParams = []string{"train.kernel_share", "train.attention_share", "tr
 
 // trainingRecipe and memoryRecipe are how the calibrations of speed and peak memory are fitted.
 var (
-	trainingRecipe = recipe{params: trainingParams, attributes: []string{"chip", "arch", "vendor", "structure", "framework", "precision", "mode", "structure+arch", "precision+arch", "framework+structure", "family", "mode+arch"}}
+	trainingRecipe = recipe{params: trainingParams, attributes: []string{"chip", "arch", "vendor", "structure", "framework", "precision", "mode", "framework+structure", "family"}}
 	memoryRecipe   = recipe{attributes: []string{"framework", "mode", "precision", "framework+mode"}}
 )
 

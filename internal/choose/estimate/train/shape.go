@@ -25,6 +25,7 @@ type shape struct {
 	kvHead       float64
 	widest       float64 // parameters of the widest matrix, which QLoRA widens to 16 bit one at a time
 	topK         float64
+	expertWidth  float64 // what a token is when it is sent to an expert
 	recurrent    float64 // forward FLOPs of a token and layer in recurrent states
 	extra        float64 // forward FLOPs of a token and layer beside the matrix multiplies told apart
 	moeShare     float64 // layers that route over layers
@@ -41,7 +42,7 @@ func shapeOf(w *workload.Workload, narrow bool) shape {
 	s.routed = float64(p.Routed) / L
 	s.embed, s.head = float64(p.Embedding), float64(p.Head)
 	if m.MoE != nil && m.MoE.Experts > 0 {
-		s.topK, s.experts = float64(m.MoE.TopK), m.MoE.Experts
+		s.topK, s.experts, s.expertWidth = float64(m.MoE.TopK), m.MoE.Experts, float64(m.MoE.Width(m.Hidden))
 		s.moeShare = float64(m.MoE.Layers) / L
 	}
 	body := 2 * m.MatmulParamsPerLayer()
@@ -95,6 +96,15 @@ func matrices(params int64, count, hidden, width int) float64 {
 	return 0
 }
 
+// sharedMatrices is how many matrices a shared expert has; projections into the routed experts' own width are not among them.
+func sharedMatrices(m *model.Model, l model.Layer) float64 {
+	e, around := m.MoE, 0
+	if e.Latent > 0 {
+		around = 2 * m.Hidden * e.Latent
+	}
+	return matrices(l.Params.MLP-int64(around), e.Shared, m.Hidden, e.SharedFFN)
+}
+
 // attentionActivation is the bytes a token that backward needs of a layer's norms and attention at 16 bit: the two norms'
 // inputs and outputs, query, key, value and the attention's output. Of the 34 h that Korthikanti et al. 2022 count for GPT with
 // its feed-forward part, what lacks is the two dropout masks. Where a framework keeps what narrower multiplies read as they read it, that is
@@ -132,8 +142,9 @@ func mlpActivation(m *model.Model, l model.Layer, narrow bool) float64 {
 	}
 	n := kept(matrices(l.Params.MLP, 1, m.Hidden, l.FFN), float64(l.FFN))
 	if e := m.MoE; l.MoE && e != nil {
-		n += float64(e.TopK) * ((1-saved)*float64(m.Hidden) + kept(matrices(l.Params.Routed, e.Experts, m.Hidden, e.FFN), float64(e.FFN)))
-		n += kept(matrices(l.Params.MLP, e.Shared, m.Hidden, e.SharedFFN), float64(e.Shared*e.SharedFFN))
+		inside := e.Width(m.Hidden)
+		n += float64(e.TopK) * ((1-saved)*float64(inside) + kept(matrices(l.Params.Routed, e.Experts, inside, e.FFN), float64(e.FFN)))
+		n += kept(sharedMatrices(m, l), float64(e.Shared*e.SharedFFN))
 	}
 	return 2 * n
 }
@@ -164,7 +175,7 @@ func adapterWidth(m *model.Model, l model.Layer) float64 {
 	}
 	n += matrices(l.Params.MLP, 1, m.Hidden, l.FFN) * (h + float64(l.FFN))
 	if e := m.MoE; l.MoE && e != nil {
-		n += matrices(l.Params.MLP, e.Shared, m.Hidden, e.SharedFFN) * float64(e.Shared) * (h + float64(e.SharedFFN))
+		n += sharedMatrices(m, l) * float64(e.Shared) * (h + float64(e.SharedFFN))
 	}
 	return n
 }

@@ -12,6 +12,7 @@ type machine struct {
 	estimate.Reach
 	rate     float64 // FLOPS in large matrix multiplies, kernels' share included
 	multiply estimate.Multiply
+	eight    estimate.Multiply // of what stays at 8 bit where the rest runs at 4
 	wide     estimate.Multiply // at the precision of attention: the head
 	coreRate float64           // FLOPS in attention
 	core     estimate.Attention
@@ -118,7 +119,7 @@ func (j *job) speed(mc *machine, k *cut, o schedule, w *work) (step, bool) {
 	if k.p > 1 {
 		out.bubble = out.total() * float64(k.p-1) / float64(o.m*o.virtual)
 	}
-	busy := out.compute + out.memory
+	busy := out.compute + out.memory + out.overhead
 	sync, ok := j.data(mc, k, o)
 	if !ok {
 		return step{}, false

@@ -38,7 +38,7 @@ func (j *job) expert(mc *machine, k *cut, o schedule, tokens float64) (x traffic
 		n = 6
 	}
 	stride := max(1, k.t/k.e)
-	token := tokens / float64(max(1, k.t/stride)) * 2 * float64(j.shape.hidden)
+	token := tokens / float64(max(1, k.t/stride)) * 2 * j.shape.expertWidth
 	layers := n * k.stageLayers * j.shape.moeShare
 	local := max(1, min(k.e, mc.g.PerNode/stride))
 	machines := float64(k.e) / float64(local)

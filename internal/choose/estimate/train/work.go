@@ -15,6 +15,7 @@ type matrix struct {
 	times   float64 // how often an average layer has it
 	second  bool
 	routed  bool // one of each expert
+	eight   bool // no recipe trains it at 4 bit: experts in groups, and the projections of recurrent states
 }
 
 // matrices lists the multiplies of the layers. Matrices of like input are one, as the usual kernels run them; latent and recurrent
@@ -29,13 +30,14 @@ func matricesOf(m *model.Model) []matrix {
 			back = float64(l.Params.Attention) / h / 3
 		}
 		if forth := float64(l.Params.Attention)/h - back; forth > 0 {
-			out = append(out, matrix{in: h, out: forth, times: n}, matrix{in: back, out: h, times: n, second: true})
+			eight := a.Kind == model.LinearAttention
+			out = append(out, matrix{in: h, out: forth, times: n, eight: eight}, matrix{in: back, out: h, times: n, second: true, eight: eight})
 		}
 		out = appendMLP(out, n, h, matrices(l.Params.MLP, 1, m.Hidden, l.FFN), float64(l.FFN), false)
 		if e := m.MoE; l.MoE && e != nil {
-			shared := float64(e.Shared * e.SharedFFN)
-			out = appendMLP(out, n, h, matrices(l.Params.MLP, e.Shared, m.Hidden, e.SharedFFN), shared, false)
-			out = appendMLP(out, n, h, matrices(l.Params.Routed, e.Experts, m.Hidden, e.FFN), float64(e.FFN), true)
+			out = appendMLP(out, n, h, sharedMatrices(m, l), float64(e.Shared*e.SharedFFN), false)
+			inside := e.Width(m.Hidden)
+			out = appendMLP(out, n, float64(inside), matrices(l.Params.Routed, e.Experts, inside, e.FFN), float64(e.FFN), true)
 		}
 	}
 	return out
@@ -46,8 +48,8 @@ func appendMLP(out []matrix, times, hidden, count, width float64, routed bool) [
 	if count < 2 || width == 0 {
 		return out
 	}
-	return append(out, matrix{in: hidden, out: (count - 1) * width, times: times, routed: routed},
-		matrix{in: width, out: hidden, times: times, second: true, routed: routed})
+	return append(out, matrix{in: hidden, out: (count - 1) * width, times: times, routed: routed, eight: routed},
+		matrix{in: width, out: hidden, times: times, second: true, routed: routed, eight: routed})
 }
 
 // rest is the forward FLOPs of a token and layer that are in none of the matrices: routers, encoders.
@@ -93,9 +95,10 @@ func (j *job) work(mc *machine, k *cut, b int) work {
 			out /= t
 		}
 		in, out = tiled(in), tiled(out)
-		w.forward += x.times * mc.multiply.Seconds(tokens, out, in)
-		w.inputs += x.times * mc.multiply.Seconds(tokens, in, out)
-		w.weights += x.times * mc.multiply.Seconds(out, in, tokens)
+		multiply := mc.of(x)
+		w.forward += x.times * multiply.Seconds(tokens, out, in)
+		w.inputs += x.times * multiply.Seconds(tokens, in, out)
+		w.weights += x.times * multiply.Seconds(out, in, tokens)
 	}
 	if s.extra > 0 {
 		once := tokens / t * s.extra / mc.rate
@@ -122,7 +125,7 @@ func coresOf(m *model.Model, seq float64) []core {
 	var out []core
 	for _, l := range m.Stack {
 		a := l.Attention
-		if a.Kind == model.LinearAttention {
+		if a.Kind == model.LinearAttention || a.Heads == 0 {
 			continue
 		}
 		out = append(out, core{times: float64(l.Count) / float64(m.Layers), heads: float64(a.Heads), kv: float64(a.KVHeads), width: float64(a.QKDim+a.VDim) / 2,
@@ -180,9 +183,18 @@ func (j *job) experts(mc *machine, k *cut, x *matrix, tokens float64, w *work) {
 		touched, rows = rows*local, 1
 	}
 	n := x.times / j.c.Train.Grouped
-	w.forward += n * mc.multiply.Grouped(touched, rows, out, in)
-	w.inputs += n * mc.multiply.Grouped(touched, rows, in, out)
-	w.weights += n * mc.multiply.Grouped(touched, out, in, rows)
+	multiply := mc.of(x)
+	w.forward += n * multiply.Grouped(touched, rows, out, in)
+	w.inputs += n * multiply.Grouped(touched, rows, in, out)
+	w.weights += n * multiply.Grouped(touched, out, in, rows)
+}
+
+// of is the curve that a matrix is multiplied by.
+func (m *machine) of(x *matrix) *estimate.Multiply {
+	if x.eight {
+		return &m.eight
+	}
+	return &m.multiply
 }
 
 // multiplies prepares the curves of the layers' matrix multiplies, and of the head's, which stays at the precision of attention, with
@@ -193,6 +205,10 @@ func (m *machine) multiplies(c *estimate.Curves, g estimate.Group, core accelera
 		return refusal
 	}
 	m.multiply = ceiling(k, m.Precision, m.Multiply)
+	m.eight = m.multiply
+	if peak, ok := g.Chip.Peak[accelerator.FP8].Get(); ok && m.Precision == accelerator.FP4 {
+		m.eight = ceiling(k, accelerator.FP8, float64(peak)*g.Fraction()*m.Curve.Share(accelerator.FP8))
+	}
 	m.wide = ceiling(k, core, m.Attention/c.Train.AttentionShare)
 	m.core, _ = k.Attention(core, 16)
 	m.core.Peak = m.Attention / c.Train.AttentionShare
