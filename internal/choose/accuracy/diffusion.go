@@ -127,7 +127,9 @@ func drawnRow(r Row) (x *drawn, why Skip, what string) {
 	if x.chip = generator(r.Text("device")); x.chip == nil {
 		return nil, NoChip, r.Text("device")
 	}
-	if r.Text("resolution") == "" && r.Text("steps") == "" || x.count < 1 {
+	// A page that states them elsewhere runs the model as it comes; a workflow file may say anything.
+	stated := r.Text("resolution") != "" || r.Text("steps") != "" || strings.Contains(r.Text("notes"), "not restated")
+	if !stated || x.count < 1 {
 		return nil, NoSize, r.Text("model")
 	}
 	seconds := r.Num("s_per_image")
