@@ -174,6 +174,7 @@ const neuronTokens = 128
 
 // neuronNames maps names of AWS's tables onto those of our models.
 var neuronNames = map[string]string{
+	"albert-base-v2":                    "bert-base", // twelve passes through one layer of the same size
 	"google/electra-base-discriminator": "electra-base", "BERT base": "bert-base", "BERT base (bert-base-cased)": "bert-base-cased",
 	"DistilBERT base (distilbert-base-uncased-finetuned-sst-2-english)": "distilbert-base",
 	"DistilBERT base (distilbert-base-uncased)":                         "distilbert-base",
