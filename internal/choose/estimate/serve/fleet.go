@@ -78,6 +78,9 @@ func (j *job) settle(g estimate.Group, found []candidate) (best estimate.Estimat
 	return best, refusal
 }
 
+// Notes on an estimate.
+const noteSequences = "serve.sequences" // Count: the engine is set to work on fewer at once than it has room for
+
 // maxReplicas is the most replicas a fleet is sized to: past a million the traffic is a slip of the pen, and counts of
 // machines stay far from overflow.
 const maxReplicas = 1 << 20
@@ -111,6 +114,9 @@ func (j *job) fleet(r *replica, p promise, g estimate.Group) (estimate.Estimate,
 	e.Layout.Replicas = e.Serving.Replicas
 	for h, share := range t.Profile {
 		e.Serving.ByHour[h] = max(1, int(math.Ceil(t.RequestsPerSecond*share/p.rate-1e-9)))
+	}
+	if p.sequences > 0 {
+		e.Notes = []estimate.Note{{Code: noteSequences, Args: map[string]any{"Count": p.sequences}}}
 	}
 	e.Serving.RequestsPerSecond = p.rate * float64(e.Serving.Replicas)
 	e.Speed = j.speed(r, e.Serving.RequestsPerSecond*j.out, "tokens/s")

@@ -36,14 +36,7 @@ func settled(t testing.TB, w *workload.Workload, chip string) (*job, *candidate,
 	if bad != nil {
 		t.Fatalf("%+v", bad)
 	}
-	b, bad := j.base(g)
-	if bad != nil {
-		t.Fatalf("%+v", bad)
-	}
-	found, bad, _ := j.widest(b, 1)
-	if bad != nil {
-		t.Fatalf("%+v", bad)
-	}
+	found, _, _ := j.candidates(g)
 	for i := range found {
 		c := &found[i]
 		if p, bad := j.promise(c); bad == nil && c.Spread.TP == e.Layout.TP && c.Spread.whole().DP == e.Layout.DP {
@@ -66,6 +59,9 @@ func TestFleetsKeepTheirPromises(t *testing.T) {
 			over := func(replicas float64) float64 {
 				d := sim.Deployment{Engine: c.step.Engine(c.tokens(j.full(), 1), 1), FrontSeconds: j.front()}
 				d.Stepper = &pace{c.step, c.tpot.Factor}
+				if p.sequences > 0 {
+					d.MaxSequences = p.sequences
+				}
 				var long sim.Sim
 				tail := long.Busy(d, sim.Poisson(nil, 30000, s.rps/replicas, sim.Fixed(s.in, s.out), 77))
 				worst, _, _ := j.worst(promised(c.corrected(tail, d.FrontSeconds)))
@@ -178,5 +174,26 @@ func TestFleetOfATrace(t *testing.T) {
 	even.Requests[7].InputTokens = 50_000_000
 	if _, bad := plan(even); bad == nil || bad.Reason != estimate.NoMemory {
 		t.Errorf("%+v", bad)
+	}
+}
+
+// Where only the time per token is promised, a replica takes in fewer at once than it has room for, and serves more.
+func TestFewerAtOnceKeepTokensInTime(t *testing.T) {
+	w := serviceOf(t, "qwen3-32b", "fp8", 1364, 968, 5)
+	w.Software.Framework, w.SLO.TPOTp99 = "tensorrt-llm", unit.FromSeconds(0.03)
+	j, g := jobOf(t, w), groupOf(t, "H100-SXM-80GB", 8, 1)
+	found, bad, _ := j.candidates(g)
+	if bad != nil && len(found) == 0 {
+		t.Fatalf("%+v", bad)
+	}
+	c := &found[slices.IndexFunc(found, func(c candidate) bool { return c.Spread.TP == 1 })]
+	all := j.simulate(c, c.tokens(j.full(), 1), 0, c.saturated)
+	p, bad := j.promise(c)
+	if bad != nil {
+		t.Fatalf("%+v", bad)
+	}
+	at := p.curve.At(p.rate)
+	if p.rate < 1.05*all.rate || at.Most >= c.most() || at.TPOT > 0.03*(1+1e-9) {
+		t.Errorf("%g a second with %g at once and %g s a token; with all it has room for, %g: %g a second", p.rate, at.Most, at.TPOT, c.most(), all.rate)
 	}
 }

@@ -11,6 +11,7 @@ import (
 // promise is what a replica can promise: the most requests a second at which the promised percentiles hold.
 type promise struct {
 	rate, saturated float64
+	sequences       int        // at once at most; 0 is as many as there is room for
 	curve           *sim.Curve // nil by the closed form, whose load this then is
 	load            load
 }
@@ -137,7 +138,7 @@ func (j *job) within(c *candidate, limit float64) int {
 // most that a fleet is planned to or the first rate that does not hold.
 func (j *job) simulate(c *candidate, room float64, sequences int, saturated float64) promise {
 	f, slo := &j.fleets, j.w.SLO
-	p := promise{saturated: saturated, curve: &sim.Curve{}}
+	p := promise{saturated: saturated, sequences: sequences, curve: &sim.Curve{}}
 	d := sim.Deployment{Engine: c.step.Engine(room, 1), FrontSeconds: j.front()}
 	d.Stepper = &pace{c.step, c.tpot.Factor}
 	if sequences > 0 {
