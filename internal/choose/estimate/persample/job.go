@@ -24,12 +24,18 @@ type job struct {
 // Does says that a workload is one of samples: inference of a network with a fixed cost, or training all of its weights.
 func Does(w *workload.Workload) bool {
 	switch w.Kind {
-	case workload.Serve, workload.BatchInfer, workload.Train:
+	case workload.Serve, workload.BatchInfer:
 		return w.Model != nil && Handles(w.Model)
-	case workload.Finetune:
-		return w.Model != nil && Handles(w.Model) && w.Method != workload.LoRA && w.Method != workload.QLoRA
+	case workload.Train, workload.Finetune:
+		adapters := w.Method == workload.LoRA || w.Method == workload.QLoRA
+		return w.Model != nil && Handles(w.Model) && !adapters && !pinned(w.Layout)
 	}
 	return false
+}
+
+// pinned says that a layout is cut in other ways than over samples, or recomputes: what only the training of transformers knows.
+func pinned(l workload.LayoutPin) bool {
+	return l.TP > 1 || l.PP > 1 || l.CP > 1 || l.EP > 1 || l.DP > 0 || l.MicroBatch > 0 || l.Virtual > 1 || l.ZeRO > 0 || l.Recompute != ""
 }
 
 // New prepares a service, a batch of requests or a training run over samples.
@@ -114,6 +120,9 @@ const liveLayers = 4
 // Best sizes the batch of one accelerator, and for a service how many of them the traffic needs.
 func (j *inference) Best(g estimate.Group) (estimate.Estimate, *estimate.Refusal, int) {
 	p, refusal := j.precision(g.Chip)
+	if refusal == nil && pinned(j.w.Layout) { // each accelerator is a replica, and as many as the work asks for
+		refusal = &estimate.Refusal{Reason: estimate.NoLayout}
+	}
 	if refusal != nil {
 		return estimate.Estimate{}, refusal, 1
 	}

@@ -265,3 +265,25 @@ func TestConstants(t *testing.T) {
 		}
 	}
 }
+
+// A layout that cuts the network itself is not this package's: training of a transformer knows it, inference refuses it.
+func TestPinnedLayouts(t *testing.T) {
+	n := net(t, "bert-large", 128)
+	w := batchWork(n, 1e6)
+	w.Layout = workload.LayoutPin{TP: 2, ZeRO: -1}
+	j, err := New(w, estimate.EmbeddedCurves())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, refusal, _ := j.Best(group(chip(t, "A100-SXM-80GB"), 8, 1)); refusal == nil || refusal.Reason != estimate.NoLayout {
+		t.Errorf("%+v", refusal)
+	}
+	train := &workload.Workload{Kind: workload.Train, Model: n.Model, Layout: workload.LayoutPin{ZeRO: -1}}
+	if !Does(train) {
+		t.Error("an open layout is over samples")
+	}
+	train.Layout.TP = 2
+	if Does(train) {
+		t.Error("tensor parallel")
+	}
+}
