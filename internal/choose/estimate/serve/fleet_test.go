@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -195,5 +196,33 @@ func TestFewerAtOnceKeepTokensInTime(t *testing.T) {
 	at := p.curve.At(p.rate)
 	if p.rate < 1.05*all.rate || at.Most >= c.most() || at.TPOT > 0.03*(1+1e-9) {
 		t.Errorf("%g a second with %g at once and %g s a token; with all it has room for, %g: %g a second", p.rate, at.Most, at.TPOT, c.most(), all.rate)
+	}
+}
+
+// BenchmarkSimulation reports how many requests of a 70B-class deployment are simulated in a second with the real step model,
+// 1024 tokens in and 256 to 1024 out, latencies included.
+func BenchmarkSimulation(b *testing.B) {
+	for _, engine := range []string{"vllm", "sglang", "tensorrt-llm"} {
+		w := serviceOf(b, "llama-3.1-70b", "fp8", 1024, 640, 1)
+		w.Software.Framework, w.Layout.TP = engine, 4
+		j := jobOf(b, w)
+		found, bad, _ := j.candidates(groupOf(b, "H100-SXM-80GB", 8, 1))
+		if len(found) == 0 {
+			b.Fatalf("%+v", bad)
+		}
+		c := &found[0]
+		d := sim.Deployment{Engine: c.step.Engine(c.tokens(1024+1024, 1), 1), FrontSeconds: j.front()}
+		sizes := sim.Sizes{Low: sim.Size{In: 1024, Out: 256}, High: sim.Size{In: 1024, Out: 1024}}
+		for _, clients := range []int{16, 64, 256} {
+			b.Run(fmt.Sprintf("%s/clients=%d", engine, clients), func(b *testing.B) {
+				requests := sim.Load(nil, 20000, sizes, 1)
+				var s sim.Sim
+				for b.Loop() {
+					s.Closed(d, clients, requests)
+					s.All()
+				}
+				b.ReportMetric(float64(len(requests))*float64(b.N)/b.Elapsed().Seconds(), "requests/s")
+			})
+		}
 	}
 }

@@ -106,20 +106,6 @@ func Profile(to []Request, n int, peak float64, factors []float64, period float6
 	return to
 }
 
-// Retime sets a trace's arrivals so that they come at another mean rate, in the same pattern. It needs two of them that
-// are apart.
-func Retime(trace []Request, rate float64) {
-	last := len(trace) - 1
-	if last < 1 || trace[last].At <= trace[0].At {
-		return
-	}
-	start := trace[0].At
-	scale := float64(last) / (trace[last].At - start) / rate
-	for i := range trace {
-		trace[i].At = (trace[i].At - start) * scale
-	}
-}
-
 // Thin appends the requests of a trace that one of several replicas gets, when the trace is played at a rate of its own and
 // a replica is to see a lower one: every so many-th request. To see a higher one the trace is played faster. Of a long trace
 // it takes the busiest stretch that gives about n requests.
