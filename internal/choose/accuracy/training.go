@@ -116,7 +116,7 @@ func trainingRun(r Row) (x *run, why Skip, what string) {
 	}
 	x.g = groupOf(chip, x.count, r.Text("notes"))
 	layoutOf(x, r)
-	x.details.Mode = modeOf(x, r)
+	x.details.Mode = modeOf(x)
 	j, err := train.NewRun(x.w, estimate.EmbeddedCurves(), x.details)
 	if err != nil {
 		return nil, NotModelled, r.Text("model")

@@ -28,6 +28,14 @@ func layoutOf(x *run, r Row) {
 	if l.TP*l.PP*l.CP > 0 && l.TP*l.PP*l.CP*l.DP != x.count {
 		l.DP = 0 // follows from the others
 	}
+	if ranks := l.TP * l.PP * l.CP; ranks > 0 && x.count/ranks > x.w.GlobalBatch { // more replicas than sequences
+		l.CP = 0
+		x.assume("cp")
+	}
+	if ranks := l.TP * x.count / max(1, l.TP*l.PP); l.EP > 0 && x.stated && ranks%l.EP != 0 { // more experts' ranks than a stage has
+		l.EP = 0
+		x.assume("ep")
+	}
 	if l.PP == 1 {
 		l.Virtual = min(l.Virtual, 1)
 	}

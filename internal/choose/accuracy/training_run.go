@@ -137,18 +137,20 @@ func trainingFramework(r Row) string {
 	return word
 }
 
-// countedIn is how a framework counts its peak: PyTorch's largest allocation in MLPerf's logs and torchtune, what its allocator holds in
-// torchtitan and LitGPT, and what a paper of Megatron-LM adds up.
+// countedIn is how a framework counts its peak: the largest sum of PyTorch's allocations in MLPerf's logs and torchtune, what its allocator
+// holds in torchtitan and LitGPT, and what a paper of Megatron-LM adds up; else all that is gone from the device.
 func countedIn(framework string) train.Counted {
 	switch framework {
 	case "torchtitan", "litgpt":
 		return train.Reserved
+	case "mlperf-nemo", "mlperf-rocm", "megatron-lm", "torchtune":
+		return train.Allocated
 	}
-	return train.Allocated
+	return ""
 }
 
-// modeOf tells pretraining from fine-tunes by their methods, and releases of one framework where they changed what it reaches.
-func modeOf(x *run, r Row) string {
+// modeOf tells pretraining from fine-tunes by their methods.
+func modeOf(x *run) string {
 	if x.w.Kind == workload.Train {
 		return "pretrain"
 	}

@@ -97,7 +97,7 @@ func (j *job) stage(k *cut, o schedule, isLast bool) parts {
 	}
 	shard, shardE := 1.0, 1.0 // ranks a ZeRO share is spread over: dense and routed parameters
 	if o.zero > 0 {
-		shard, shardE = float64(k.d*k.c), max(1, float64(k.t*k.d*k.c)/float64(k.spread()))
+		shard, shardE = float64(j.shared(k)), max(1, float64(k.t*k.d*k.c)/float64(k.spread()))
 	}
 	part := func(dense, routed, bytes float64, sharded bool) float64 {
 		if sharded {

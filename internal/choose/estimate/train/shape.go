@@ -26,7 +26,7 @@ type shape struct {
 	widest       float64 // parameters of the widest matrix, which QLoRA widens to 16 bit one at a time
 	topK         float64
 	expertWidth  float64 // what a token is when it is sent to an expert
-	recurrent    float64 // forward FLOPs of a token and layer in recurrent states
+	recurrent    float64 // forward FLOPs of a token and layer in recurrent states, as model.SequenceFLOPs counts them
 	extra        float64 // forward FLOPs of a token and layer beside the matrix multiplies told apart
 	moeShare     float64 // layers that route over layers
 	experts      int
@@ -59,6 +59,7 @@ func shapeOf(w *workload.Workload, narrow bool) shape {
 		n, a := float64(l.Count)/L, l.Attention
 		s.act += n * (attentionActivation(m, l, seq, narrow) + mlpActivation(m, l, narrow))
 		s.cheap += n * cheapActivation(m, l)
+		s.recurrent += n * 3 * float64(a.StateBytes)
 		s.kvDim += n * float64(a.KVHeads*(a.QKDim+a.VDim))
 		s.kvHead += n * float64(a.QKDim+a.VDim)
 		// Scores, softmax and dropout mask of unfused attention: 5 bytes a head and pair (Korthikanti et al. 2022).

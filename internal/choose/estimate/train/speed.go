@@ -200,8 +200,8 @@ func (j *job) update(k *cut, zero int) float64 {
 		dense, routed = j.shape.adapters/float64(k.p*k.t), 0
 	}
 	if zero >= 1 {
-		n := float64(k.d * k.c)
-		dense, routed = dense/n, routed/max(1, n*float64(k.t)/float64(k.spread()))
+		dense /= float64(j.shared(k))
+		routed /= max(1, float64(k.d*k.c*k.t)/float64(k.spread()))
 	}
 	return 2 * (dense + routed) * (st.opt + st.grad + st.wide)
 }

@@ -133,12 +133,19 @@ func (j *job) data(mc *machine, k *cut, o schedule) (x traffic, ok bool) {
 		}
 		volume, volumeE, calls = m*(2*weights+grads), m*(2*st.weight*k.routed+gradsE), 3*m*k.stageLayers
 	}
-	dense, ok1 := mc.ring(k.t, n, volume, calls)
+	shared := j.shared(k)
+	dense, ok1 := mc.ring(k.t, shared, volume, calls)
+	if shared < n { // each share is summed over those that hold the same
+		across, ok := mc.reduce(k.t*shared, n/shared, 2*grads/float64(shared), calls)
+		dense, ok1 = dense.plus(across), ok1 && ok
+	} else if o.zero == 0 {
+		dense, ok1 = mc.reduce(k.t, n, volume, calls)
+	}
 	routed, ok2 := traffic{}, true
 	if volumeE > 0 {
 		routed, ok2 = mc.ring(k.spread(), k.t*n/k.spread(), volumeE, calls)
 	}
-	x = traffic{dense.link + routed.link, dense.network + routed.network}
+	x = dense.plus(routed)
 	if j.shape.tied && k.p > 1 && st.full { // the two copies of the embedding sum their gradients
 		ends, ok3 := mc.neighbour(k, 1, st.grad*k.embed)
 		x.link, x.network = x.link+ends.link, x.network+ends.network
@@ -147,9 +154,30 @@ func (j *job) data(mc *machine, k *cut, o schedule) (x traffic, ok bool) {
 	return x, ok1 && ok2
 }
 
-// ring is so many collectives of volume bytes in all among n ranks that stride over their neighbours: each machine holds
-// some of them, and the groups that its other ranks form share its network.
-func (mc *machine) ring(stride, n int, volume, calls float64) (x traffic, ok bool) {
+// shared is how many ranks hold a share each of what ZeRO spreads: all replicas, or those of a sub-group.
+func (j *job) shared(k *cut) int {
+	n := k.d * k.c
+	if s := j.details.Shard; s > 0 && s < n && n%s == 0 {
+		return s
+	}
+	return n
+}
+
+func (x traffic) plus(y traffic) traffic { return traffic{x.link + y.link, x.network + y.network} }
+
+// ring is so many gathers or scatters of volume bytes in all among n ranks that stride over their neighbours; each passes through
+// all of them in turn.
+func (mc *machine) ring(stride, n int, volume, calls float64) (traffic, bool) {
+	return mc.collect(stride, n, volume, calls, func(n float64) float64 { return n - 1 })
+}
+
+// reduce is so many all-reduces, which go up and down a tree between machines.
+func (mc *machine) reduce(stride, n int, volume, calls float64) (traffic, bool) {
+	return mc.collect(stride, n, volume, calls, math.Log2)
+}
+
+// collect is collectives among n ranks: each machine holds some of them, and the groups that its other ranks form share its network.
+func (mc *machine) collect(stride, n int, volume, calls float64, hops func(machines float64) float64) (x traffic, ok bool) {
 	if n <= 1 {
 		return traffic{}, true
 	}
@@ -168,7 +196,7 @@ func (mc *machine) ring(stride, n int, volume, calls float64) (x traffic, ok boo
 			return traffic{}, false
 		}
 		groups := float64(min(stride, per))
-		x.network = volume*groups*float64(nodes-1)/float64(nodes)/mc.between.BytesPerSec + calls*float64(nodes-1)*mc.between.HopSeconds
+		x.network = volume*groups*float64(nodes-1)/float64(nodes)/mc.between.BytesPerSec + calls*hops(float64(nodes))*mc.between.HopSeconds
 	}
 	return x, true
 }
