@@ -30,7 +30,7 @@ func onlineTrial(r Row, m *model.Model) (x *trial, why Skip, what string) {
 	if why != "" {
 		return nil, why, what
 	}
-	x = &trial{chip: b.Group.Chip, mode: serve.Aggregated, assumed: b.assumed}
+	x = &trial{chip: b.Group.Chip, mode: serve.Mode(b.In, b.Out), assumed: b.assumed}
 	x.Setup, x.Group, x.In, x.Out, x.Least, x.Count = b.Setup, b.Group, int(b.In), int(b.Out), 1, 1
 	x.Spread = serve.Spread{TP: max(1, r.Int("tp"))}
 	offered, open := strings.CutPrefix(r.Text("scenario"), "online-qps-")

@@ -81,7 +81,7 @@ func servingTrial(r Row) (x *trial, why Skip, what string) {
 	if chip == nil {
 		return nil, NoChip, r.Text("accelerator")
 	}
-	x = &trial{chip: chip, mode: serve.Aggregated}
+	x = &trial{chip: chip, mode: serve.Mode(r.Num("isl"), r.Num("osl"))}
 	x.Trial = serve.Trial{In: r.Int("isl"), Out: r.Int("osl"), Least: 0.8, Clients: r.Int("concurrency_or_batch")}
 	if x.In == 0 || x.Out == 0 || x.Clients == 0 {
 		return nil, NoSize, "isl, osl, concurrency"
@@ -227,14 +227,14 @@ var tpotRecipe = recipe{
 		"serve.captured", "serve.alike", "serve.crowded", "serve.trtllm.layer_us", "serve.trtllm.step_us",
 		"serve.vllm.layer_us", "serve.vllm.step_us", "serve.sglang.layer_us", "serve.sglang.step_us",
 	},
-	attributes: []string{"framework", "arch", "structure", "precision", "mode", "framework+arch", "framework+structure", "precision+arch", "framework+precision", "structure+precision", "structure+arch"},
+	attributes: []string{"framework", "arch", "structure", "precision", "mode", "framework+mode", "framework+arch", "framework+structure", "precision+arch", "framework+precision", "structure+precision", "structure+arch"},
 }
 
 // ttftRecipe fits what a request meets before and in the work on its prompt.
 var ttftRecipe = recipe{
 	params: []string{
-		"serve.trtllm.front_ms", "serve.vllm.front_ms", "serve.sglang.front_ms", "serve.trtllm.wait_steps", "serve.vllm.wait_steps", "serve.sglang.wait_steps",
-		"serve.trtllm.busy_share", "serve.vllm.busy_share", "serve.sglang.busy_share", "serve.passes", "serve.widened", "serve.hand_ms",
+		"serve.trtllm.front_ms", "serve.vllm.front_ms", "serve.sglang.front_ms", "serve.trtllm.apart_steps", "serve.trtllm.wait_steps", "serve.vllm.wait_steps", "serve.sglang.wait_steps",
+		"serve.trtllm.busy_share", "serve.vllm.busy_share", "serve.sglang.busy_share", "serve.trtllm.eager_us", "serve.vllm.eager_us", "serve.sglang.eager_us", "serve.passes", "serve.widened", "serve.hand_ms",
 	},
-	attributes: []string{"framework", "arch", "structure", "precision", "mode", "framework+arch", "framework+structure", "precision+arch", "framework+precision", "structure+precision", "structure+arch"},
+	attributes: []string{"framework", "arch", "structure", "precision", "mode", "framework+mode", "framework+arch", "framework+structure", "precision+arch", "framework+precision", "structure+precision", "structure+arch"},
 }

@@ -99,14 +99,18 @@ type EngineCurve struct {
 	StepUS     float64 `yaml:"step_us"`     // of a step: scheduling, preparing inputs, sampling, what of it does not hide behind the chip
 	SequenceUS float64 `yaml:"sequence_us"` // of a step, for each sequence that gets a token
 	LayerUS    float64 `yaml:"layer_us"`    // of a layer's small kernels: norms, rotary, quantising, routing
+	// EagerUS is the least time of a layer in a step with prompts, which no captured graph launches.
+	EagerUS float64 `yaml:"eager_us"`
 	// KernelShare is the time of the kernels as measured alone over their time in the engine.
 	KernelShare float64 `yaml:"kernel_share"`
 	// BusyShare is the rate of arithmetic in multiplies and in the attention of prompts over that of kernels alone.
 	BusyShare float64 `yaml:"busy_share"`
 	// WaitSteps is how many steps a request waits before the engine looks at it.
 	WaitSteps float64 `yaml:"wait_steps"`
-	FrontMS   float64 `yaml:"front_ms"`       // from a client's sending to the engine's queue and back
-	TokenUS   float64 `yaml:"front_token_us"` // more of it for each token of a prompt
+	// ApartSteps is how many more where ranks attend apart: engines hold prompts back to give the ranks alike work.
+	ApartSteps float64 `yaml:"apart_steps"`
+	FrontMS    float64 `yaml:"front_ms"`       // from a client's sending to the engine's queue and back
+	TokenUS    float64 `yaml:"front_token_us"` // more of it for each token of a prompt
 	// ChunkTokens is the most new tokens of a step, and MaxSequences the most sequences; 0 is no limit.
 	ChunkTokens  int `yaml:"chunk_tokens"`
 	MaxSequences int `yaml:"max_sequences"`

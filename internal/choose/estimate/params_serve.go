@@ -23,9 +23,11 @@ func servingParams() map[string]Param {
 			"serve." + engine + ".step_us":        {func(c *Curves) *float64 { return &of(c).StepUS }, 0, 6000},
 			"serve." + engine + ".sequence_us":    {func(c *Curves) *float64 { return &of(c).SequenceUS }, 0, 50},
 			"serve." + engine + ".layer_us":       {func(c *Curves) *float64 { return &of(c).LayerUS }, 0, 80},
+			"serve." + engine + ".eager_us":       {func(c *Curves) *float64 { return &of(c).EagerUS }, 0, 2000},
 			"serve." + engine + ".kernel_share":   {func(c *Curves) *float64 { return &of(c).KernelShare }, 0.4, 1.1},
 			"serve." + engine + ".busy_share":     {func(c *Curves) *float64 { return &of(c).BusyShare }, 0.2, 1.1},
 			"serve." + engine + ".wait_steps":     {func(c *Curves) *float64 { return &of(c).WaitSteps }, 0, 40},
+			"serve." + engine + ".apart_steps":    {func(c *Curves) *float64 { return &of(c).ApartSteps }, 0, 120},
 			"serve." + engine + ".front_ms":       {func(c *Curves) *float64 { return &of(c).FrontMS }, 0, 200},
 			"serve." + engine + ".front_token_us": {func(c *Curves) *float64 { return &of(c).TokenUS }, 0, 40},
 		})

@@ -140,7 +140,7 @@ func ideal(t testing.TB, g estimate.Group) (*estimate.Curves, *estimate.Kernels)
 	table.Prefill = map[string]map[string]estimate.PrefillCurve{"bf16": {"default": p}, "fp8": {"default": p}}
 	c := *estimate.EmbeddedCurves()
 	e := &c.Serve.Engines.VLLM
-	e.StepUS, e.SequenceUS, e.LayerUS, e.KernelShare, e.BusyShare = 0, 0, 0, 1, 1
+	e.StepUS, e.SequenceUS, e.LayerUS, e.EagerUS, e.KernelShare, e.BusyShare = 0, 0, 0, 0, 1, 1
 	c.Serve.Alike, c.Serve.Crowded, c.Serve.Sustain, c.Serve.Passes, c.Serve.Widened = 0, 0, 0, 0, 1
 	k, bad := table.For(&c, g)
 	if bad != nil {

@@ -91,18 +91,32 @@ func (j *job) base(g estimate.Group) (*base, *estimate.Refusal) {
 	if b.kernels, bad = estimate.EmbeddedKernels().For(j.c, g); bad != nil {
 		return nil, bad
 	}
-	b.tpot = j.c.Correct(estimate.TPOT, j.setup.Tags(j.c, g, Aggregated))
-	b.ttft = j.c.Correct(estimate.TTFT, j.setup.Tags(j.c, g, Aggregated))
+	b.tpot = j.c.Correct(estimate.TPOT, j.setup.Tags(j.c, g, Mode(j.in, j.out)))
+	b.ttft = j.c.Correct(estimate.TTFT, j.setup.Tags(j.c, g, Mode(j.in, j.out)))
 	b.offline = j.c.Correct(estimate.Offline, j.setup.Tags(j.c, g, Saturated))
 	return b, nil
 }
 
-// The modes of tags: how measurements of serving split.
+// The modes of tags: how measurements of serving split. Where prompts or answers are four times the other or more, engines spend
+// their time on those.
 const (
-	Aggregated    = "aggregated"    // prompts and answers on the same accelerators
+	Aggregated    = "aggregated" // prompts and answers on the same accelerators
+	LongPrompts   = "long-prompts"
+	LongAnswers   = "long-answers"
 	Disaggregated = "disaggregated" // prompts on others
 	Saturated     = "saturated"     // offline, as many at once as the engine takes
 )
+
+// Mode is the mode of serving prompts and answers of such lengths on the same accelerators.
+func Mode(in, out float64) string {
+	switch {
+	case in >= 4*out:
+		return LongPrompts
+	case out >= 4*in:
+		return LongAnswers
+	}
+	return Aggregated
+}
 
 // stages is how many pipeline stages a replica of so many accelerators a stage has over so many machines; 0 where they cannot
 // be laid. Unasked a replica is a pipeline of machines; a pin may cut one machine, too.

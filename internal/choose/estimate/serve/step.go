@@ -44,8 +44,9 @@ type Step struct {
 	ranks  float64 // groups that attend to sequences of their own
 	spread Spread
 
-	rank, shared, sampled grid // by tokens of a rank, of all ranks, and by sequences that get a token
-	encode                float64
+	rank, shared, sampled grid    // by tokens of a rank, of all ranks, and by sequences that get a token
+	encode                float64 // seconds of an encoder's pass over one prompt
+	eager                 float64 // least seconds of a step with prompts
 }
 
 // NewStep prepares the steps of a setup on a group. It refuses what rests on an unknown fact.
@@ -92,6 +93,7 @@ func newStep(c *estimate.Curves, k *estimate.Kernels, s *Setup, g estimate.Group
 	}
 	p.passes = c.Serve.Passes * p.hidden * 2 / (p.attend.Bandwidth * p.attend.Decode.Bandwidth)
 	p.shape = s.shapes(&p.a)
+	p.eager = engine.EagerUS * 1e-6 * (p.shape.layers + p.shape.expertly)
 	if s.Model.Class == model.EncoderDecoder {
 		p.encode = float64(s.Model.PerSample.Or(0)) / (p.a.dense.Peak * p.a.dense.Curve.Compute * float64(x.TP))
 	}
@@ -113,8 +115,7 @@ type work struct{ decode, cached, prefill, attended, prompts float64 }
 func (p *Step) Seconds(x sim.Step) float64 {
 	w := work{float64(x.Decode), x.Cached, x.Prefill, x.Attended, float64(x.Prompts)}
 	mine := p.mine(&w)
-	t := p.fixed(&w) + p.rank.at((mine+w.prefill/p.busy(w.prompts))/p.stages) + p.shared.at((w.decode+w.prefill)/p.stages) +
-		p.sampled.at((w.decode+w.prompts)/p.stages)
+	t := p.rank.at((mine+w.prefill/p.busy(w.prompts))/p.stages) + p.shared.at((w.decode+w.prefill)/p.stages) + p.sampled.at((w.decode+w.prompts)/p.stages)
 	for i := range p.shape.attend {
 		a := &p.shape.attend[i]
 		if x.Decode > 0 {
@@ -125,9 +126,9 @@ func (p *Step) Seconds(x sim.Step) float64 {
 		}
 	}
 	if w.prefill > 0 {
-		t += p.encode * w.prompts
+		t = max(t+p.encode*w.prompts, p.eager)
 	}
-	return t
+	return p.fixed(&w) + t
 }
 
 // mine is how many sequences the fullest rank decodes.
@@ -254,8 +255,7 @@ func (p *Step) onSampled(n float64) timing {
 // parts is Seconds by what bounds it, slowly.
 func (p *Step) parts(w work) timing {
 	mine := p.mine(&w)
-	t := timing{launch: p.fixed(&w)}
-	t.add(p.onRank((mine+w.prefill/p.busy(w.prompts))/p.stages), 1)
+	t := p.onRank((mine + w.prefill/p.busy(w.prompts)) / p.stages)
 	t.add(p.onShared((w.decode+w.prefill)/p.stages), 1)
 	t.add(p.onSampled((w.decode+w.prompts)/p.stages), 1)
 	for i := range p.shape.attend {
@@ -269,7 +269,9 @@ func (p *Step) parts(w work) timing {
 	}
 	if w.prefill > 0 {
 		t.compute += p.encode * w.prompts
+		t.launch += max(0, p.eager-t.total())
 	}
+	t.launch += p.fixed(&w)
 	return t
 }
 

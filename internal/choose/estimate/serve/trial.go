@@ -33,8 +33,16 @@ type Latency struct{ TTFT, TPOT float64 }
 // benchmarkRounds is how many requests a client of the public benchmarks sends, one after the other.
 const benchmarkRounds = 10
 
-// fullRounds is the most clients of whom every round is simulated; of more only as many requests as tell the steady state.
-const fullRounds = 32
+// simulated is how many rounds of so many clients are simulated: the first, and as many more as tell the steady state.
+func simulated(clients int) int {
+	switch {
+	case clients <= 32:
+		return benchmarkRounds
+	case clients <= 256:
+		return 4
+	}
+	return 3
+}
 
 var sims = sync.Pool{New: func() any { return new(bench) }}
 
@@ -60,10 +68,7 @@ func (x *Trial) Run(c *estimate.Curves) (Latency, *estimate.Refusal) {
 		l := s.All()
 		return Latency{l.TTFT.Mean, l.TPOT.Mean}, nil
 	}
-	rounds := benchmarkRounds
-	if x.Clients > fullRounds {
-		rounds = 4
-	}
+	rounds := simulated(x.Clients)
 	s.requests = sim.Load(s.requests[:0], rounds*x.Clients, sizes, seed)
 	s.Closed(d, x.Clients, s.requests)
 	first, rest := s.Between(0, x.Clients), s.Between(x.Clients, len(s.requests))
@@ -79,7 +84,11 @@ func (x *Trial) deployment(c *estimate.Curves) (d sim.Deployment, bad *estimate.
 	d.FrontSeconds = e.FrontMS*1e-3 + e.TokenUS*1e-6*float64(x.In)*(1+x.Least)/2
 	if x.Prefill == nil {
 		n := max(1, x.Clients/max(1, x.Count))
-		d.FrontSeconds += e.WaitSteps * d.Engine.Stepper.Seconds(sim.Step{Decode: n, Cached: float64(n * (x.In + x.Out/2))})
+		wait := e.WaitSteps
+		if x.Spread.DP > 1 {
+			wait += e.ApartSteps
+		}
+		d.FrontSeconds += wait * d.Engine.Stepper.Seconds(sim.Step{Decode: n, Cached: float64(n * (x.In + x.Out/2))})
 		return d, nil
 	}
 	p, bad := x.Prefill.engine(c, x.Group, x.In, 1)
