@@ -163,9 +163,16 @@ func (j *job) micro(mc *machine, k *cut, o schedule, w *work) (step, bool) {
 	if o.recompute == "selective" && o.fused {
 		kept += w.elementwise
 	}
-	layers, head := k.slowest(s, layer+kept, j.headPasses()*w.head+w.loss)
-	out := step{compute: layers*layer + head*j.headPasses()*w.head, memory: layers*kept + head*w.loss}
-	out.overhead = max(0, layers*(2+matmul)*(j.c.Train.HostUS+s.moeShare*j.c.Train.HostExpertUS)*1e-6-out.compute-out.memory)
+	host := (2 + matmul) * (j.c.Train.HostUS + s.moeShare*j.c.Train.HostExpertUS) * 1e-6
+	stage := func(layers, head float64) step {
+		x := step{compute: layers*layer + head*j.headPasses()*w.head, memory: layers*kept + head*w.loss}
+		x.overhead = max(0, layers*host-x.compute-x.memory)
+		return x
+	}
+	out := stage(k.last(s), 1)
+	if x := stage(k.stageLayers, 0); x.total() > out.total() {
+		out = x
+	}
 	tokens := float64(o.b) * float64(s.seq) / float64(k.c)
 	for _, f := range [...]func(*machine, *cut, schedule, float64) (traffic, bool){j.tensor, j.expert, j.context, j.pipeline} {
 		x, ok := f(mc, k, o, tokens)
@@ -178,14 +185,9 @@ func (j *job) micro(mc *machine, k *cut, o schedule, w *work) (step, bool) {
 	return out, true
 }
 
-// slowest is the layers of the stage that takes the longest, and 1 where it has the head: the last one holds the layers that the
-// others leave it.
-func (k *cut) slowest(s *shape, layer, head float64) (layers, heads float64) {
-	last := float64(s.layers) - k.stageLayers*float64(k.p-1)
-	if last < 0 || last*layer+head < k.stageLayers*layer {
-		return k.stageLayers, 0
-	}
-	return last, 1
+// last is the layers of the last stage, which has the head: those that the others leave it.
+func (k *cut) last(s *shape) float64 {
+	return max(0, float64(s.layers)-k.stageLayers*float64(k.p-1))
 }
 
 func (s step) times(n float64) step {
