@@ -12,6 +12,7 @@ import (
 type candidate struct {
 	replica
 	saturated float64 // requests a second where latency does not matter
+	bounded   float64 // and at most within the promises
 	bound     estimate.Estimate
 }
 
@@ -35,37 +36,44 @@ func (j *job) screen(g estimate.Group, r *replica) (c candidate, bad *estimate.R
 	full := j.at(r, limit)
 	// Latency rises with n, the mean number in flight, so the most that holds is found by halving.
 	lo, hi := 1.0, limit
-	if j.holds(full) {
+	if j.holds(r.late(full)) {
 		lo = limit
 	}
 	for hi-lo > 1e-3*lo {
 		mid := (lo + hi) / 2
-		if j.holds(j.at(r, mid)) {
+		if j.holds(r.late(j.at(r, mid))) {
 			lo = mid
 		} else {
 			hi = mid
 		}
 	}
-	c = candidate{replica: *r, saturated: full.rate}
 	l := j.at(r, lo)
-	rate := min(l.rate*boundSlack, full.rate*j.c.Serve.TargetLoad)
-	c.bound, bad = j.fleet(r, promise{rate: rate, saturated: full.rate, load: l}, g)
+	c = candidate{replica: *r, saturated: full.rate, bounded: min(l.rate*boundSlack, full.rate*j.c.Serve.TargetLoad)}
+	c.bound, bad = j.fleet(r, promise{rate: c.bounded, saturated: full.rate, load: l}, g)
 	return c, bad
 }
 
-// settle simulates candidates, which come the best by their bounds first, until none that is left could be better.
+// A candidate may be expected to come this much nearer to its bound than the best so far, and at least so near: for one shape
+// of hardware what the simulation takes from the closed form is much the same in each layout.
+const (
+	nearer  = 1.25
+	nearest = 0.7
+)
+
+// settle simulates candidates, which come the best by their bounds first, as long as one that is left could be expected to
+// take fewer machines.
 func (j *job) settle(g estimate.Group, found []candidate) (best estimate.Estimate, refusal *estimate.Refusal) {
-	held := false
+	held, reach := false, 1.0
 	for i := range found {
 		c := &found[i]
-		if held && !j.better(c.bound, best, g) {
-			break
+		if held && j.machines(c, min(1, max(nearest, reach*nearer)), g) >= Machines(best.Serving, g.PerNode) {
+			continue
 		}
 		p, bad := j.promise(c)
 		if bad == nil {
 			var e estimate.Estimate
 			if e, bad = j.fleet(&c.replica, p, g); bad == nil && (!held || j.better(e, best, g)) {
-				best, held = e, true
+				best, held, reach = e, true, p.rate/c.bounded
 			}
 		}
 		if bad != nil && (refusal == nil || bad.Short() < refusal.Short()) {
@@ -76,6 +84,15 @@ func (j *job) settle(g estimate.Group, found []candidate) (best estimate.Estimat
 		return best, nil
 	}
 	return best, refusal
+}
+
+// machines is how many a candidate takes at a share of its bound.
+func (j *job) machines(c *candidate, share float64, g estimate.Group) int {
+	s := c.bound.Serving
+	if j.w.Layout.DP == 0 {
+		s.ReplicasNeeded = int(min(maxReplicas, math.Ceil(j.w.Traffic.RequestsPerSecond/(c.bounded*share))))
+	}
+	return Machines(s, g.PerNode)
 }
 
 // Notes on an estimate.

@@ -21,12 +21,12 @@ type promise struct {
 // bring them closer.
 const (
 	rung       = 1.5
-	leastShare = 0.5
+	leastShare = 0.75
 	halvings   = 3
 )
 
 const (
-	fullDraw  = 1000  // requests at each rate: ten of them are beyond the 99th percentile
+	fullDraw  = 800   // requests at each rate: eight of them are beyond the 99th percentile
 	leastDraw = 100   // and where prompts are of many chunks
 	mostSteps = 20000 // steps with chunks of prompts at each rate
 	aloneDraw = 64    // requests of a client alone, where they differ
@@ -78,8 +78,8 @@ type outcome struct {
 	bad *estimate.Refusal
 }
 
-// promise simulates a replica at rising rates until the promises break. Where that comes before the most that a fleet is
-// planned to, it tries with fewer sequences at once: who waits in the queue slows no one's tokens.
+// promise simulates a replica at rising rates until the promises break. It takes in no more sequences at once than keep the
+// mean time per token to its promise: who waits in the queue slows no one's tokens.
 func (j *job) promise(c *candidate) (promise, *estimate.Refusal) {
 	f := &j.fleets
 	f.Lock()
@@ -88,18 +88,21 @@ func (j *job) promise(c *candidate) (promise, *estimate.Refusal) {
 	if o, ok := f.known[key]; ok {
 		return o.promise, o.bad
 	}
-	o := outcome{promise: j.simulate(c, key.room, 0, c.saturated)}
-	for _, share := range calm {
-		limit := j.w.SLO.TPOTp99.Seconds()
-		if limit == 0 || o.curve.At(o.saturated).TPOT <= limit {
-			break // all hold, or it is not the tokens that come late
+	limit := j.w.SLO.TPOTp99.Seconds()
+	var o outcome
+	for i, share := range calm {
+		n, saturated := j.within(c, share*limit), c.saturated
+		if n > 0 {
+			saturated = j.at(&c.replica, float64(n)).rate
 		}
-		n := j.within(c, share*limit)
-		if n == 0 {
-			continue
+		if i > 0 && (n == 0 || o.curve.At(o.saturated).TPOT <= limit || saturated*j.c.Serve.TargetLoad <= o.rate) {
+			break // it is not the tokens that come late, or fewer could do no more
 		}
-		if fewer := j.simulate(c, key.room, n, j.at(&c.replica, float64(n)).rate); fewer.rate > o.rate {
-			o.promise = fewer
+		if p := j.simulate(c, key.room, n, saturated); i == 0 || p.rate > o.rate {
+			o.promise = p
+		}
+		if limit == 0 {
+			break
 		}
 	}
 	if o.rate <= 0 {
@@ -113,9 +116,9 @@ func (j *job) promise(c *candidate) (promise, *estimate.Refusal) {
 	return o.promise, o.bad
 }
 
-// calm is the parts of the promised time per token that the mean may take with fewer sequences at once, so that the 99th
-// percentile stays within it: more where steps are alike, less where long prompts get between them.
-var calm = [...]float64{1, 0.94, 0.85}
+// calm is the parts of the promised time per token that the mean may take: all of it where few come late, and less where the
+// 99th percentile would else break.
+var calm = [...]float64{1, 0.9}
 
 // within is the most sequences at once whose mean time per token keeps to a limit; 0 where all that the replica takes do, or
 // none.

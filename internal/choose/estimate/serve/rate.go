@@ -14,6 +14,7 @@ type load struct {
 	rate            float64 // requests a second
 	ttft, tpot, e2e float64 // means, seconds; tpot is 0 where an answer has one token
 	cycle           timing  // of n requests one after another
+	each, busy      float64 // what a prompt takes of the engine, and the share of its time that those of others do
 }
 
 // lengths is the tokens of prompts and answers.
@@ -74,6 +75,7 @@ func (p *Step) at(l lengths, n float64) load {
 	out.rate = n / total
 	each := math.Max(0, prefill) / n
 	busy := math.Min(0.95, out.rate*each*(n-1)/n)
+	out.each, out.busy = each, busy
 	// A prompt waits for the step under way and for those before it, which are the others': mean wait of a single queue with
 	// constant service, ρ/2(1−ρ) services, and never more than all of them.
 	out.ttft = p.engine.FrontMS*1e-3 + p.engine.TokenUS*1e-6*l.in + p.prompt(l).total() + each*min(n-1, busy/(2*(1-busy)))
@@ -112,6 +114,15 @@ func (j *job) worst(l load) (over, have, want float64) {
 		}
 	}
 	return over, have, want
+}
+
+// late is a load with the 99th percentile of its first token, roughly: in heavy traffic waits for constant service are
+// exponential, with mean 1/2(1−ρ) services (Kingman).
+func (r *replica) late(l load) load {
+	beyond := (max(0, math.Log(100*l.busy)) - l.busy) / (2 * (1 - l.busy))
+	wait := l.each * min(l.n-1, max(0, beyond)) * r.ttft.Factor
+	l.ttft, l.e2e = l.ttft+wait, l.e2e+wait
+	return l
 }
 
 func (j *job) holds(l load) bool { over, _, _ := j.worst(l); return over <= 1 }
