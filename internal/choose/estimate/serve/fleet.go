@@ -7,20 +7,19 @@ import (
 	"github.com/rackrate/rackrate/internal/choose/estimate/serve/sim"
 )
 
-// candidate is a replica that could serve, with what it does at best by the closed form: whose mean latencies are no more
-// than the 99th percentiles promised, so that no simulation finds it to carry much more.
+// candidate is a replica that could serve, with what it does by the closed form.
 type candidate struct {
 	replica
 	saturated float64 // requests a second where latency does not matter
-	bounded   float64 // and at most within the promises
+	bounded   float64 // and within the promises, with some slack
 	bound     estimate.Estimate
 }
 
-// boundSlack is how much more than the closed form says at its mean latencies a simulation may find.
+// boundSlack is how much more within the promises a simulation may find than the closed form says.
 const boundSlack = 1.2
 
-// screen finds the rate up to which the mean latencies hold, or refuses a replica on which those of a client alone do not, or
-// whose caches cannot hold the longest request of a trace.
+// screen finds the rate up to which latencies hold by the closed form, or refuses a replica on which those of a client alone
+// do not, or whose caches cannot hold the longest request of a trace.
 func (j *job) screen(g estimate.Group, r *replica) (c candidate, bad *estimate.Refusal) {
 	if t := j.w.Traffic.Trace; t != nil {
 		longest := r.holding
