@@ -212,8 +212,8 @@ func quiet(j *job, nodes int) *machine {
 	c.Train.Overlap.ExpertFar = 0
 	j.c = &c
 	ideal := estimate.Multiply{Curve: estimate.MultiplyCurve{Compute: 1, Bandwidth: 1, Overlap: 1}, Peak: 1e12, Bandwidth: 1e12, WeightBytes: 2, InputBytes: 2}
-	m := &machine{multiply: ideal, eight: ideal, wide: ideal, g: estimate.Group{Chip: &accelerator.Accelerator{}, PerNode: 8, Nodes: nodes}, rate: 1e12, coreRate: 1e12, fused: true, memory: 1,
-		Reach:   estimate.Reach{Bandwidth: 1e12, Peak: 1e12},
+	m := &machine{multiply: ideal, eight: ideal, wide: ideal, g: estimate.Group{Chip: &accelerator.Accelerator{}, PerNode: 8, Nodes: nodes}, coreRate: 1e12, fused: true, memory: 1,
+		Reach:   estimate.Reach{Bandwidth: 1e12, Peak: 1e12, Multiply: 1e12},
 		between: estimate.Link{BytesPerSec: 1e11}, hasNet: true}
 	for range 9 {
 		m.inside = append(m.inside, estimate.Link{BytesPerSec: 1e11})
@@ -310,7 +310,7 @@ func TestFewTokensWaitForTheWeights(t *testing.T) {
 	one.Sequence, one.GlobalBatch = 1, 1
 	j := jobOf(t, one)
 	mc := quiet(j, 1)
-	mc.rate, mc.multiply.Peak, mc.eight.Peak, mc.wide.Peak = 1e15, 1e15, 1e15, 1e15
+	mc.multiply.Peak, mc.eight.Peak, mc.wide.Peak = 1e15, 1e15, 1e15
 	k := j.cut(1, 1, 1, 1, 1)
 	w := j.work(mc, &k, 1)
 	s, _ := j.speed(mc, &k, schedule{b: 1, m: 1, virtual: 1, recompute: "none", fused: true}, &w)

@@ -10,12 +10,11 @@ import (
 type machine struct {
 	g estimate.Group
 	estimate.Reach
-	rate     float64 // FLOPS in large matrix multiplies, kernels' share included
-	multiply estimate.Multiply
+	multiply estimate.Multiply // of the layers
 	eight    estimate.Multiply // of what stays at 8 bit where the rest runs at 4
 	wide     estimate.Multiply // at the precision of attention: the head
-	coreRate float64           // FLOPS in attention
 	core     estimate.Attention
+	coreRate float64 // FLOPS in recurrent states, which stand in for attention
 	fused    bool
 	memory   float64 // what measurements say that the count of memory is multiplied by
 	between  estimate.Link
@@ -32,17 +31,9 @@ func (j *job) machine(g estimate.Group) (machine, *estimate.Refusal) {
 	if refusal != nil {
 		return machine{}, refusal
 	}
-	m := machine{g: g, Reach: r, rate: r.Multiply * j.c.Train.KernelShare, coreRate: r.Attention, fused: fusedAttention(g.Chip) && !j.details.Unfused}
+	m := machine{g: g, Reach: r, coreRate: r.Attention, fused: fusedAttention(g.Chip) && !j.details.Unfused}
 	m.memory = j.c.Correct(estimate.PeakMemory, j.tags(g)).Factor * j.c.MemoryMargin()
-	if !m.fused {
-		m.coreRate /= 2 // scores go through memory
-	}
-	core := p
-	switch p {
-	case accelerator.FP8, accelerator.FP4, accelerator.INT8, accelerator.INT4:
-		core = accelerator.BF16
-	}
-	if refusal := m.multiplies(j.c, g, core, plainAttention(j.w.Software.Framework, g.Chip)); refusal != nil {
+	if refusal := m.multiplies(j.c, g, sixteen(g.Chip, p), plainAttention(j.w.Software.Framework, g.Chip)); refusal != nil {
 		return machine{}, refusal
 	}
 	m.between, m.hasNet = j.c.Between(g)
@@ -51,6 +42,17 @@ func (j *job) machine(g estimate.Group) (machine, *estimate.Refusal) {
 		m.inside[n], _ = j.c.Inside(g, n)
 	}
 	return m, nil
+}
+
+// sixteen is the precision of what stays at 16 bit beside multiplies at p; a chip without such arithmetic runs it at p.
+func sixteen(a *accelerator.Accelerator, p accelerator.Precision) accelerator.Precision {
+	switch p {
+	case accelerator.FP8, accelerator.FP4, accelerator.INT8, accelerator.INT4:
+		if q, _, ok := a.Best(accelerator.BF16, accelerator.FP16); ok {
+			return q
+		}
+	}
+	return p
 }
 
 // fusedAttention says whether flash attention runs there: compute capability 8.0 and later of NVIDIA, and the

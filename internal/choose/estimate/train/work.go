@@ -101,7 +101,7 @@ func (j *job) work(mc *machine, k *cut, b int) work {
 		w.weights += x.times * multiply.Seconds(out, in, tokens)
 	}
 	if s.extra > 0 {
-		once := tokens / t * s.extra / mc.rate
+		once := tokens / t * s.extra / mc.Multiply
 		w.forward, w.inputs, w.weights = w.forward+once, w.inputs+once, w.weights+once
 	}
 	share := j.c.Train.KernelShare

@@ -77,7 +77,7 @@ func TestAttentionOfContextRanks(t *testing.T) {
 func TestHostsBoundSmallWork(t *testing.T) {
 	j := jobOf(t, workloadOf(t, "gpt2"))
 	mc := quiet(j, 1)
-	mc.rate, mc.multiply.Peak, mc.wide.Peak, mc.Bandwidth = 1e18, 1e18, 1e18, 1e18
+	mc.multiply.Peak, mc.wide.Peak, mc.Bandwidth, mc.Multiply = 1e18, 1e18, 1e18, 1e18
 	mc.multiply.Bandwidth, mc.wide.Bandwidth = 1e18, 1e18
 	c := *j.c
 	c.Train.HostUS = 100
@@ -167,6 +167,17 @@ func TestFrameworksOfTheMaker(t *testing.T) {
 	}{{"torchtitan", h100, true}, {"megatron-lm", h100, false}, {"", h100, false}, {"torchtitan", a100, false}, {"maxtext", must(t, "TPU-v5p"), false}} {
 		if got := plainAttention(tt.framework, tt.chip); got != tt.want {
 			t.Errorf("%s on %s: %v", tt.framework, tt.chip.Name, got)
+		}
+	}
+}
+
+func TestWhatStaysAtSixteenBit(t *testing.T) {
+	for _, tt := range []struct {
+		chip    string
+		p, want accelerator.Precision
+	}{{"B200", accelerator.FP4, accelerator.BF16}, {"B200", accelerator.FP32, accelerator.FP32}, {"Gaudi3-PCIe", accelerator.FP8, accelerator.FP8}} {
+		if got := sixteen(must(t, tt.chip), tt.p); got != tt.want {
+			t.Errorf("%s at %s: %s", tt.chip, tt.p, got)
 		}
 	}
 }
