@@ -22,9 +22,9 @@ func hashRow(s *Set, r Row) {
 		skip(NoSize, "count")
 		return
 	}
-	chip := device(r.Text("device"))
-	if beyond, ok := hash.Card(r.Text("device")); chip == nil && ok {
-		chip = beyond
+	chip, exact := hash.Card(r.Text("device"))
+	if !exact {
+		chip = device(r.Text("device"))
 	}
 	if chip == nil {
 		skip(NoChip, r.Text("device"))

@@ -166,20 +166,38 @@ func stream(k *Case, r Row, chip *accelerator.Accelerator) Skip {
 	return ""
 }
 
-// published predicts a case of an application from its published runs on other devices: the median of what each of them, carried
-// over, says.
+// published predicts a case of an application from its published run on the other device that is nearest in bandwidth: of the same
+// class and time more often than not, and carried over the least way.
 func published(k *Case, r Row, chip *accelerator.Accelerator, parts int) Skip {
 	a := applicationOf(r)
 	if a == nil {
+		return NoReference
+	}
+	other, seconds := nearestRun(a, chip)
+	if other == nil {
 		return NoReference
 	}
 	precision := accelerator.FP32
 	if a.Precision == "fp64" {
 		precision = accelerator.FP64
 	}
-	k.Model = cmp.Or(a.Case, a.Name)
-	k.Tags.Framework = a.Interface
-	var from []*workload.Simulation
+	k.Model, k.Tags.Framework = cmp.Or(a.Case, a.Name), a.Interface
+	k.Baseline = carriedNaively(a, seconds, other, chip, precision) * float64(parts)
+	w := &workload.Simulation{
+		Steps: 1, Precision: precision, MeasuredIsBound: true, SecondsPerStep: seconds,
+		On: workload.Reference{Device: other, Count: 1}, Bound: a.Mix(), Memory: unit.GiB,
+	}
+	k.Predict = func(c *estimate.Curves) (Prediction, Skip) {
+		v, why := simulated(c, w, k.Tags, chip, parts)
+		return ofSpeed(v, 1), why
+	}
+	return ""
+}
+
+// nearestRun is the device with a published run, other than the chip itself, whose bandwidth is nearest to the chip's, and the time
+// of that run; nil where there is none.
+func nearestRun(a *simulate.Application, chip *accelerator.Accelerator) (nearest *accelerator.Accelerator, seconds float64) {
+	least := math.Inf(1)
 	for _, name := range slices.Sorted(maps.Keys(a.Runs)) {
 		other := device(name)
 		if other == nil {
@@ -188,23 +206,14 @@ func published(k *Case, r Row, chip *accelerator.Accelerator, parts int) Skip {
 		if other == nil || other.Name == chip.Name {
 			continue
 		}
-		seconds := a.Runs[name]
-		if a.Rate {
-			seconds = 1 / seconds
+		if way := math.Abs(math.Log(float64(other.Bandwidth.Or(0) / chip.Bandwidth.Or(0)))); way < least {
+			nearest, least, seconds = other, way, a.Runs[name]
 		}
-		if len(from) == 0 {
-			k.Baseline = carriedNaively(a, seconds, other, chip, precision) * float64(parts)
-		}
-		from = append(from, &workload.Simulation{
-			Steps: 1, Precision: precision, MeasuredIsBound: true, SecondsPerStep: seconds,
-			On: workload.Reference{Device: other, Count: 1}, Bound: a.Mix(), Memory: unit.GiB,
-		})
 	}
-	if len(from) == 0 {
-		return NoReference
+	if a.Rate {
+		seconds = 1 / seconds
 	}
-	k.Predict = func(c *estimate.Curves) (Prediction, Skip) { return medianOf(c, k, from, chip, parts) }
-	return ""
+	return nearest, seconds
 }
 
 var interfaces = []struct{ in, name string }{
@@ -238,25 +247,4 @@ func carriedNaively(a *simulate.Application, seconds float64, from, to *accelera
 		ratio = float64(to.Peak[p].Or(0)) / float64(from.Peak[p].Or(1))
 	}
 	return ratio / seconds
-}
-
-// medianOf carries each run over and takes the median.
-func medianOf(c *estimate.Curves, k *Case, from []*workload.Simulation, chip *accelerator.Accelerator, parts int) (Prediction, Skip) {
-	var said []Prediction
-	why := NoReference
-	for _, w := range from {
-		v, no := simulated(c, w, k.Tags, chip, parts)
-		if no != "" {
-			why = no
-			continue
-		}
-		said = append(said, ofSpeed(v, 1))
-	}
-	if len(said) == 0 {
-		return Prediction{}, why
-	}
-	slices.SortFunc(said, func(a, b Prediction) int { return cmp.Compare(a.Value, b.Value) })
-	low, high := said[(len(said)-1)/2], said[len(said)/2]
-	mean := math.Sqrt(low.Value * high.Value)
-	return Prediction{Value: mean, Low: low.Low * mean / low.Value, High: low.High * mean / low.Value, Like: low.Like}, ""
 }

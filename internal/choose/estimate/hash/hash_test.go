@@ -118,8 +118,12 @@ func TestCards(t *testing.T) {
 			t.Errorf("%s: %v %+v", c.Name, v, refusal)
 		}
 	}
-	if a, ok := Card("CMP 90HX"); !ok || a.Name != "CMP-90HX" {
-		t.Errorf("%+v", a)
+	for printed, want := range map[string]string{
+		"CMP 90HX": "CMP-90HX", "NVIDIA GeForce GTX 1660 Ti": "GTX-1660-Ti", "TITAN X (Pascal)": "Titan-X-(Pascal)", "Tesla M40": "M40",
+	} {
+		if a, ok := Card(printed); !ok || a.Name != want {
+			t.Errorf("%s: %+v", printed, a)
+		}
 	}
 	if _, ok := Card("Abacus"); ok {
 		t.Error("an abacus")

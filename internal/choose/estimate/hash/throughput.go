@@ -96,11 +96,17 @@ func clock(a *accelerator.Accelerator, c capability, tflops float64) float64 {
 	return min(1, math.Sqrt(float64(power)/tflops/c.Watts))
 }
 
-// Card finds a chip by its canonical name in the chip table, or one beyond it that rates are published of. Case, and spaces for
+// brands are what benchmarks print before the names of cards.
+var brands = []string{"NVIDIA ", "GeForce ", "Tesla "}
+
+// Card finds a chip by its canonical name in the chip table, or one beyond it that benchmarks name. Case, brands, and spaces for
 // hyphens, do not matter for the latter.
 func Card(name string) (*accelerator.Accelerator, bool) {
 	if a, ok := accelerator.Embedded().Get(name); ok {
 		return a, true
+	}
+	for _, brand := range brands {
+		name = strings.TrimPrefix(name, brand)
 	}
 	name = strings.ReplaceAll(name, " ", "-")
 	for _, c := range limits().Cards {

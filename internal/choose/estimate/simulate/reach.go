@@ -45,14 +45,19 @@ type constants struct {
 	// Bandwidth by device.
 	Bandwidth struct {
 		Figures []figure `yaml:"figures"`
-		Source  string   `yaml:"source"`
+		// Checked is devices that share their bandwidth between data and check bits, and the share that data gets.
+		Checked struct {
+			Share   float64  `yaml:"share"`
+			Devices []string `yaml:"devices"`
+		} `yaml:"checked"`
+		Source string `yaml:"source"`
 	} `yaml:"bandwidth"`
 	// Vector is the share of its vector peak that a solver's arithmetic reaches.
 	Vector struct {
 		Share float64 `yaml:"share"`
-		// Paired is compute capabilities and architectures whose listed FP32 rate counts two instructions side by side.
-		Paired []string `yaml:"paired"`
-		Source string   `yaml:"source"`
+		// HalfIntegers is compute capabilities and architectures that do integers at half of their listed FP32 rate.
+		HalfIntegers []string `yaml:"half_integers"`
+		Source       string   `yaml:"source"`
 	} `yaml:"vector"`
 	// Names is other names that benchmarks print for devices of the chip table.
 	Names        map[string]string `yaml:"names"`
@@ -68,7 +73,7 @@ var embedded = estimate.Embedded[constants]("efficiency/simulate.yaml")
 // write many streams at once, so they fall short of what a chip's reads alone reach.
 type reach struct {
 	own    map[string]float64
-	median map[string]float64
+	median map[string]float64 // of devices as though none had check bits
 }
 
 var all = sync.OnceValue(func() reach { return reachWithout("") })
@@ -83,7 +88,7 @@ func reachWithout(device string) reach {
 		}
 		r.own[f.Device] = f.Share
 		for _, k := range f.keys() {
-			members[k] = append(members[k], f.Share)
+			members[k] = append(members[k], f.Share/unchecked(f.Device))
 		}
 	}
 	for k, v := range members {
@@ -91,6 +96,16 @@ func reachWithout(device string) reach {
 		r.median[k] = (v[(len(v)-1)/2] + v[len(v)/2]) / 2
 	}
 	return r
+}
+
+// unchecked is the share of its bandwidth that check bits leave a device. Benchmarks name boards of several with their number in
+// brackets.
+func unchecked(device string) float64 {
+	name, _, _ := strings.Cut(device, " (")
+	if checked := embedded().Bandwidth.Checked; slices.Contains(checked.Devices, name) {
+		return checked.Share
+	}
+	return 1
 }
 
 // keys is what a device has in common with others, nearest first.
@@ -105,23 +120,23 @@ func (k kin) keys() []string {
 	return append(out, "vendor "+k.Vendor, "")
 }
 
-// of is the share that a solver reaches on a chip: its own, else the median of the nearest devices with figures.
+// of is the share that a solver reaches on a chip: its own, else the median of the nearest devices with figures, less what check
+// bits take of it.
 func (r reach) of(a *accelerator.Accelerator) float64 {
 	if v, ok := r.own[a.Name]; ok {
 		return v
 	}
 	for _, k := range (kin{a.Vendor, a.Arch, a.Compute}).keys() {
 		if v, ok := r.median[k]; ok {
-			return v
+			return v * unchecked(a.Name)
 		}
 	}
-	return r.median[""]
+	return r.median[""] * unchecked(a.Name)
 }
 
-// IntegerCost is how many operations at a chip's listed FP32 rate an integer operation takes: two where that rate counts
-// instructions in pairs of which only one may be of integers.
+// IntegerCost is how many operations at a chip's listed FP32 rate an integer operation takes.
 func IntegerCost(a *accelerator.Accelerator) float64 {
-	if paired := embedded().Vector.Paired; slices.Contains(paired, a.Compute) || slices.Contains(paired, a.Arch) {
+	if half := embedded().Vector.HalfIntegers; slices.Contains(half, a.Compute) || slices.Contains(half, a.Arch) {
 		return 2
 	}
 	return 1

@@ -151,7 +151,7 @@ func (j *job) Best(g estimate.Group) (estimate.Estimate, *estimate.Refusal, int)
 	e.Bottleneck = step.shares.Fractions()
 	interval, factor := scale.Repeat(), 1.0
 	if !same {
-		interval, factor = j.correct(g.Chip, &e)
+		interval, factor = j.correct(g, &e)
 	}
 	e.Speed.Value = factor / step.seconds
 	e.Load = e.Bottleneck.Power()
@@ -161,10 +161,17 @@ func (j *job) Best(g estimate.Group) (estimate.Estimate, *estimate.Refusal, int)
 	return e, nil, 1
 }
 
-// correct is what measurements make of a prediction.
-func (j *job) correct(a *accelerator.Accelerator, e *estimate.Estimate) (estimate.Interval, float64) {
+// correct is what measurements make of a prediction. A chip whose own bandwidth nobody measured is no nearer to them than its
+// architecture, and several machines, which no measurement was of, no nearer than their vendor.
+func (j *job) correct(g estimate.Group, e *estimate.Estimate) (estimate.Interval, float64) {
 	t := j.tags
-	t.Chip, t.Arch, t.Vendor = a.Name, a.Arch, a.Vendor
+	t.Vendor = g.Chip.Vendor
+	if g.Nodes <= 1 {
+		t.Arch = g.Chip.Arch
+		if _, measured := j.reach.own[g.Chip.Name]; measured {
+			t.Chip = g.Chip.Name
+		}
+	}
 	k := j.curves.Correct(estimate.Simulation, t)
 	e.Speed.Like = k.Like
 	return estimate.Interval{Low: k.Low, High: k.High}, k.Factor

@@ -95,6 +95,36 @@ func TestReach(t *testing.T) {
 	if got := all().of(chip("new", "AMD", "RDNA9", "")); got != all().median["vendor AMD"] {
 		t.Errorf("a new architecture: %v", got)
 	}
+	// A10 has no figure of its own; check bits take of what others of its capability reach.
+	if got, want := all().of(chip("A10", "NVIDIA", "Ampere", "8.6")), 0.85*all().median["compute 8.6"]; !scaletest.Near(got, want) {
+		t.Errorf("a server board without a figure: %v, want %v", got, want)
+	}
+	if unchecked("A16 (8 GPUs)") != 0.85 || unchecked("A100-SXM-40GB") != 1 || unchecked("RTX-A6000") != 1 {
+		t.Error("which devices keep check bits in their memory")
+	}
+}
+
+// Only a chip whose own bandwidth was measured is the same chip, and several machines are only of the same kind.
+func TestLikeness(t *testing.T) {
+	j, err := New(&workload.Workload{Kind: workload.Simulate, Sim: &workload.Simulation{
+		Steps: 1, Precision: accelerator.FP32, ByteStep: unit.GB, Memory: unit.GiB, HaloBytes: unit.MiB}}, estimate.EmbeddedCurves())
+	if err != nil {
+		t.Fatal(err)
+	}
+	width := 0.0
+	for _, c := range []struct {
+		chip  string
+		nodes int
+		want  estimate.Likeness
+	}{{"A100-SXM-40GB", 1, estimate.LikeChip}, {"A10", 1, estimate.LikeFamily}, {"A100-SXM-40GB", 2, estimate.LikeKind}} {
+		a, _ := accelerator.Embedded().Get(c.chip)
+		e := scaletest.Best(t, j, scaletest.Group(a, 1, c.nodes))
+		if w := e.Speed.High / e.Speed.Low; e.Speed.Like != c.want || w < width {
+			t.Errorf("%d x %s: %s, %v wide after %v", c.nodes, c.chip, e.Speed.Like, w, width)
+		} else {
+			width = w
+		}
+	}
 }
 
 func TestDescribed(t *testing.T) {
@@ -102,7 +132,7 @@ func TestDescribed(t *testing.T) {
 	if a.Arch != "Ampere" || a.Compute != "8.6" || a.Bandwidth.Or(0) != 448e9 || IntegerCost(a) != 2 || Family(a) != "8.6" {
 		t.Errorf("%+v", a)
 	}
-	if a := Described("K20X", 0, 0, 0); a.Bandwidth.Or(0) != 250e9 || a.Peak[accelerator.FP64].Or(0) != 1.31e12 || IntegerCost(a) != 1 {
+	if a := Described("K20X", 0, 0, 0); a.Bandwidth.Or(0) != 250e9 || a.Peak[accelerator.FP64].Or(0) != 1.31e12 || IntegerCost(a) != 2 {
 		t.Errorf("%+v", a)
 	}
 	if a := Described("Abacus", 1, 1, 1); a != nil {
