@@ -133,9 +133,11 @@ type Estimate struct {
 
 // Serving is what a service's requests see at the planned load.
 type Serving struct {
-	TTFT, TPOT, E2E          unit.Hours // of a service the 99th percentile at the peak, of a batch the mean
-	Concurrency              int        // requests in flight a replica
-	RequestsPerSecond        float64    // the fleet's capacity within the SLO
+	TTFT, TPOT, E2E unit.Hours // of a service the 99th percentile at the peak, of a batch the mean
+	// Lows and Highs are the ends of their intervals, in the same order; zeros where none is known.
+	Lows, Highs              [3]unit.Hours
+	Concurrency              int     // requests in flight a replica
+	RequestsPerSecond        float64 // the fleet's capacity within the SLO
 	ReplicasNeeded, Replicas int
 	AcceleratorsPerReplica   int
 	// ByHour is the replicas needed in each hour of a daily profile, so that ways of paying can be mixed; zeros where the

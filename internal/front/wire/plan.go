@@ -167,12 +167,21 @@ type Serving struct {
 	TTFT              *float64 `json:"ttft_p99_s"`
 	TPOT              *float64 `json:"tpot_p99_s"`
 	E2E               *float64 `json:"e2e_p99_s"`
+	TTFTRange         *Range   `json:"ttft_range_s"`
+	TPOTRange         *Range   `json:"tpot_range_s"`
+	E2ERange          *Range   `json:"e2e_range_s"`
 	Concurrency       int      `json:"concurrency"`
 	RequestsPerSecond *float64 `json:"requests_per_second"`
 	ReplicasNeeded    int      `json:"replicas_needed"`
 	Replicas          int      `json:"replicas"`
 	PerReplica        int      `json:"accelerators_per_replica"`
 	ByHour            []int    `json:"replicas_by_hour"`
+}
+
+// Range is the ends of the interval of a figure.
+type Range struct {
+	Low  *float64 `json:"low"`
+	High *float64 `json:"high"`
 }
 
 // Spot is what interruptions do to a plan.

@@ -101,7 +101,14 @@ func fromServing(v estimate.Serving) *Serving {
 	if v.ByHour != [24]int{} {
 		byHour = v.ByHour[:]
 	}
+	between := func(i int) *Range {
+		if v.Highs[i] == 0 {
+			return nil
+		}
+		return &Range{Low: seconds(v.Lows[i]), High: seconds(v.Highs[i])}
+	}
 	return &Serving{
+		TTFTRange: between(0), TPOTRange: between(1), E2ERange: between(2),
 		TTFT: seconds(v.TTFT), TPOT: seconds(v.TPOT), E2E: seconds(v.E2E), Concurrency: v.Concurrency,
 		RequestsPerSecond: number(v.RequestsPerSecond, 9), ReplicasNeeded: v.ReplicasNeeded, Replicas: v.Replicas,
 		PerReplica: v.AcceleratorsPerReplica, ByHour: byHour,

@@ -21,6 +21,7 @@ func (j *job) report(r *replica, l load, busy float64) estimate.Estimate {
 			Concurrency: int(l.n), AcceleratorsPerReplica: each,
 		},
 	}
+	e.Serving.Lows, e.Serving.Highs = r.between(l, r.ttft.Low, r.tpot.Low), r.between(l, r.ttft.High, r.tpot.High)
 	if x.EP > 1 {
 		e.Layout.EP = x.EP
 	}
@@ -29,6 +30,12 @@ func (j *job) report(r *replica, l load, busy float64) estimate.Estimate {
 	e.Load = e.Bottleneck.Power() * min(1, busy)
 	e.MFU = j.request() * l.rate / (r.peak * float64(each))
 	return e
+}
+
+// between is one end of the intervals of first token, each further token and whole answer.
+func (r *replica) between(l load, first, further float64) [3]unit.Hours {
+	ttft, tpot := l.ttft*first, l.tpot*further
+	return [3]unit.Hours{unit.FromSeconds(ttft), unit.FromSeconds(tpot), unit.FromSeconds(ttft + (l.e2e-l.ttft)*further)}
 }
 
 // speed is a rate with its interval: the inverse of a latency's for a service, whose rate follows from that.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/unit"
+	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/choose/plan"
 	"github.com/rackrate/rackrate/internal/choose/workload"
 	"github.com/rackrate/rackrate/internal/front/say"
@@ -191,10 +192,19 @@ func (e explainer) serving() {
 	if v.TTFT == 0 { // an answer that comes at once
 		latency = "explain.serving.sample"
 	}
-	e.more(e.s.Say(latency, say.Args{"TTFT": v.TTFT, "TPOT": v.TPOT, "E2E": v.E2E}))
+	e.more(e.s.Say(latency, say.Args{"TTFT": e.within(v.TTFT, v, 0), "TPOT": e.within(v.TPOT, v, 1), "E2E": e.within(v.E2E, v, 2)}))
 	if items := e.byHour(v.ByHour); len(items) > 1 {
 		e.more(e.s.Say("explain.serving.hours", say.Args{"Items": items}))
 	}
+}
+
+// within is a latency with its interval.
+func (e explainer) within(h unit.Hours, v estimate.Serving, i int) string {
+	text := e.s.Hours(h)
+	if v.Highs[i] > 0 {
+		text += " (" + e.s.HoursRange(v.Lows[i], v.Highs[i]) + ")"
+	}
+	return text
 }
 
 // byHour says how many replicas are needed for how many hours of the day, the fewest first.
