@@ -196,9 +196,15 @@ func (s *scoring) lines(data []byte) (badLine int) {
 	return 0
 }
 
+// tooFast is samples a minute that no device does: tens of thousands are the most there are.
+const tooFast = 1e7
+
+// plausible says that a figure is samples a minute, none for a device that failed.
+func plausible(perMinute float64) bool { return perMinute >= 0 && perMinute < tooFast }
+
 // add takes a result; false where it is none.
 func (s *scoring) add(r *result) bool {
-	if r.Scene.Label == "" || r.Stats == nil || r.Stats.SamplesPerMinute < 0 {
+	if r.Scene.Label == "" || r.Stats == nil || !plausible(r.Stats.SamplesPerMinute) {
 		return false
 	}
 	if devices := r.DeviceInfo.ComputeDevices; len(devices) == 1 && r.DeviceInfo.DeviceType != "CPU" {
@@ -262,7 +268,7 @@ func (s *scoring) table(data []byte) (badLine int) {
 		}
 		perMinute, err := strconv.ParseFloat(cell(1), 64)
 		runs, wrong := strconv.Atoi(cmp.Or(cell(4), "1"))
-		if err != nil || wrong != nil || !(perMinute >= 0 && perMinute < 1e12) || runs < 0 {
+		if err != nil || wrong != nil || !plausible(perMinute) || runs < 0 {
 			return line
 		}
 		s.keep(cell(0), cell(2), cell(3), "", perMinute, runs)

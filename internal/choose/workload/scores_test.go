@@ -63,9 +63,9 @@ func TestBadScores(t *testing.T) {
 	good := submission("A", "OPTIX", "monster", 1000)
 	for text, want := range map[string]int{
 		good + "{\n": 2, good + `{"data": 7}`: 2, good + `{"other": 1}`: 2, good + `{"data": [{"scene": {"label": ""}}]}`: 2,
-		good + submission("A", "OPTIX", "monster", -1): 2, "[1]": 1, "[\n{},\n": 3, "[\n{},\n7]": 3, "{": 1, "": 1, "a,b\n1,2\n": 1,
+		good + submission("A", "OPTIX", "monster", -1): 2, good + submission("A", "OPTIX", "monster", 1e300): 2, "[1]": 1, "[\n{},\n": 3, "[\n{},\n7]": 3, "{": 1, "": 1, "a,b\n1,2\n": 1,
 		"device_name,samples_per_minute\nA,1\nA,fast\n": 3, "device_name,samples_per_minute\nA\n": 2,
-		"device_name,samples_per_minute\nA,NaN\n": 2, "device_name,samples_per_minute,runs\nA,1,-1\n": 2,
+		"device_name,samples_per_minute\nA,NaN\n": 2, "device_name,samples_per_minute\nA,1e7\n": 2, "device_name,samples_per_minute,runs\nA,1,-1\n": 2,
 	} {
 		if devices, line := readScores([]byte(text), plainNames); devices != nil || line != want {
 			t.Errorf("%q: fault at line %d, want %d", text, line, want)
