@@ -2,8 +2,8 @@
 //
 // Invariants: the very device that was measured reproduces its frame time exactly; elsewhere the time is scaled by the
 // medians of a benchmark that the user supplies, over the scenes that both devices rendered, and without them by what is
-// known of both chips, with a wide interval, because almost nothing is published to hold a render model against; ray
-// tracing wants cores that are known to be there. Pure. Imported by the caller that picks a Job by kind
+// known of both chips, with a wide interval, wider between vendors, because almost nothing is published to hold a render
+// model against; ray tracing wants cores that are known to be there. Pure. Imported by the caller that picks a Job by kind
 // of work.
 package render
 
@@ -19,7 +19,7 @@ import (
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
 )
 
-// kind names the interval of this work in the curves.
+// kind is how a fault names this work.
 const kind = "render"
 
 // Notes on an estimate.
@@ -50,6 +50,9 @@ type constants struct {
 	Traced mix    `yaml:"traced"`
 	// Benchmark is the interval of a scene of the user's where a benchmark's scenes say how much faster a device is.
 	Benchmark estimate.Interval `yaml:"benchmark"`
+	// Kindred and Foreign are those where a mix says it, of a chip of the measured one's vendor and of another's.
+	Kindred estimate.Interval `yaml:"kindred"`
+	Foreign estimate.Interval `yaml:"foreign"`
 }
 
 var embedded = estimate.Embedded[constants]("efficiency/render.yaml")
@@ -133,7 +136,10 @@ func (j *job) Best(g estimate.Group) (estimate.Estimate, *estimate.Refusal, int)
 		if j.work.Scores != nil {
 			noted = notedNoResult
 		}
-		interval = j.curves.Interval(kind, estimate.LikeKind)
+		interval = embedded().Kindred
+		if g.Chip.Vendor != j.on.Chip.Vendor {
+			e.Speed.Like, interval = estimate.LikeNone, embedded().Foreign
+		}
 	}
 	e.Notes = j.notes[noted]
 	e.Bottleneck = times.Fractions()
@@ -166,13 +172,15 @@ func (j *job) slower(g estimate.Group) (float64, bool) {
 	return math.Exp(sum/n) / g.Fraction(), true
 }
 
-// times is what one measured second becomes on one accelerator of the group.
+// times is what one measured second becomes on one accelerator of the group, by nominal rates: rendering is vector arithmetic, of which
+// no more is known than that.
 func (j *job) times(g estimate.Group) (estimate.Shares, *estimate.Refusal) {
-	compute, refusal := j.on.Compute(g)
+	on := estimate.Group{Chip: j.on.Chip}
+	compute, refusal := longer(scale.Peak, on, g)
 	if refusal != nil {
 		return estimate.Shares{}, refusal
 	}
-	memory, refusal := j.on.Memory(g)
+	memory, refusal := longer(bandwidth, on, g)
 	if refusal != nil {
 		return estimate.Shares{}, refusal
 	}
@@ -185,4 +193,21 @@ func (j *job) times(g estimate.Group) (estimate.Shares, *estimate.Refusal) {
 		cores = float64(from) / (float64(g.Chip.RTCores.Or(0)) * g.Fraction()) // known: checked before
 	}
 	return estimate.Shares{Compute: j.mix.FP32*compute + j.mix.RTCores*cores, Memory: j.mix.Bandwidth * memory}, nil
+}
+
+func bandwidth(g estimate.Group, _ accelerator.Precision) (float64, *estimate.Refusal) {
+	return scale.Bandwidth(g)
+}
+
+// longer is how many times as long an accelerator of a group takes over what goes with a rate as the measured one.
+func longer(rate func(estimate.Group, accelerator.Precision) (float64, *estimate.Refusal), on, g estimate.Group) (float64, *estimate.Refusal) {
+	mine, refusal := rate(g, accelerator.FP32)
+	if refusal != nil {
+		return 0, refusal
+	}
+	theirs, unknown := rate(on, accelerator.FP32)
+	if unknown != nil {
+		return 0, &estimate.Refusal{Reason: estimate.NoReference}
+	}
+	return theirs / mine, nil
 }

@@ -48,6 +48,39 @@ func TestAChipWithTwiceOfEverythingIsTwiceAsFast(t *testing.T) {
 	}
 }
 
+// Chips of another vendor run other code of a renderer: nothing like them was measured, and the interval is wider.
+func TestAnotherVendor(t *testing.T) {
+	near, far := scaletest.Twice("B"), scaletest.Twice("B")
+	far.Vendor = "another"
+	a, b := scaletest.Best(t, prepare(t), scaletest.Group(near, 1, 1)).Speed, scaletest.Best(t, prepare(t), scaletest.Group(far, 1, 1)).Speed
+	if a.Value != b.Value || a.Like != estimate.LikeKind || b.Like != estimate.LikeNone || b.High/b.Low <= a.High/a.Low {
+		t.Errorf("%+v and %+v", a, b)
+	}
+}
+
+// The mixes against the published ratios that are named beside them: never off by more than two fifths.
+func TestPublishedRatios(t *testing.T) {
+	for _, c := range []struct {
+		from, to string
+		traced   bool
+		ratio    float64
+	}{
+		{"RTX-3090", "RTX-4090", false, 2.15}, {"RTX-3080-10GB", "RTX-4080", false, 1.87}, {"RTX-2080", "RTX-3080-10GB", false, 2.4},
+		{"GTX-1080", "RTX-2080", false, 1.6}, {"Titan-V", "A100-SXM-40GB", false, 446. / 401}, {"RTX-2080-Ti", "A100-SXM-40GB", false, 446. / 302},
+		{"RTX-3090", "RTX-4090", true, 2.2},
+	} {
+		from, _ := accelerator.Embedded().Get(c.from)
+		to, _ := accelerator.Embedded().Get(c.to)
+		if from == nil || to == nil {
+			t.Fatalf("%s or %s is unknown", c.from, c.to)
+		}
+		e := scaletest.Best(t, prepare(t, func(r *workload.RenderWork) { r.On.Device, r.RayTracing, r.SceneMemory = from, c.traced, 0 }), scaletest.Group(to, 1, 1))
+		if off := e.Speed.Value / 60 / c.ratio; off < 1/1.4 || off > 1.4 {
+			t.Errorf("%s to %s: %.2f times, published %.2f", c.from, c.to, e.Speed.Value/60, c.ratio)
+		}
+	}
+}
+
 // A frame is never spread over devices: one takes its minute however many there are.
 func TestFewerFramesThanDevices(t *testing.T) {
 	e := scaletest.Best(t, prepare(t, func(r *workload.RenderWork) { r.Frames = 1 }), scaletest.Group(scaletest.Chip("A"), 8, 1))
