@@ -36,7 +36,7 @@ func onlineTrial(r Row, m *model.Model) (x *trial, why Skip, what string) {
 	offered, open := strings.CutPrefix(r.Text("scenario"), "online-qps-")
 	switch {
 	case !open:
-		x.mode, x.Clients = alone, 1
+		x.mode, x.Clients, x.Bare = alone, 1, true
 	case offered == "INF":
 		x.Rate, x.Requests = 1e6, onlineRequests
 	default:

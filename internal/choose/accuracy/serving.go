@@ -221,13 +221,14 @@ func naiveTTFT(x *trial) float64 {
 // naiveShare is what the naive baseline takes a chip to reach of its peaks.
 const naiveShare = 0.6
 
-// tpotRecipe fits what engines add to kernels; what is left over splits by engine, accelerator and kind of network.
+// tpotRecipe fits what engines add to kernels. What is left over splits by engine, architecture and kind of load: finer terms, of
+// structures and precisions, follow single networks and do worse on groups left out.
 var tpotRecipe = recipe{
 	params: []string{
 		"serve.captured", "serve.alike", "serve.crowded", "serve.trtllm.layer_us", "serve.trtllm.step_us",
 		"serve.vllm.layer_us", "serve.vllm.step_us", "serve.sglang.layer_us", "serve.sglang.step_us",
 	},
-	attributes: []string{"framework", "arch", "structure", "precision", "mode", "framework+mode", "framework+arch", "framework+structure", "precision+arch", "framework+precision", "structure+precision", "structure+arch"},
+	attributes: []string{"framework", "arch", "mode"},
 }
 
 // ttftRecipe fits what a request meets before and in the work on its prompt.
@@ -236,5 +237,5 @@ var ttftRecipe = recipe{
 		"serve.trtllm.front_ms", "serve.vllm.front_ms", "serve.sglang.front_ms", "serve.trtllm.apart_steps", "serve.trtllm.wait_steps", "serve.vllm.wait_steps", "serve.sglang.wait_steps",
 		"serve.trtllm.busy_share", "serve.vllm.busy_share", "serve.sglang.busy_share", "serve.trtllm.eager_us", "serve.vllm.eager_us", "serve.sglang.eager_us", "serve.passes", "serve.widened", "serve.hand_ms",
 	},
-	attributes: []string{"framework", "arch", "structure", "precision", "mode", "framework+mode", "framework+arch", "framework+structure", "precision+arch", "framework+precision", "structure+precision", "structure+arch"},
+	attributes: []string{"framework", "arch", "mode"},
 }

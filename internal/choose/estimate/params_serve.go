@@ -20,12 +20,12 @@ func servingParams() map[string]Param {
 		"neuron":   func(c *Curves) *EngineCurve { return &c.Serve.Engines.Neuron },
 	} {
 		maps.Copy(out, map[string]Param{
-			"serve." + engine + ".step_us":        {func(c *Curves) *float64 { return &of(c).StepUS }, 0, 6000},
+			"serve." + engine + ".step_us":        {func(c *Curves) *float64 { return &of(c).StepUS }, 200, 4000},
 			"serve." + engine + ".sequence_us":    {func(c *Curves) *float64 { return &of(c).SequenceUS }, 0, 50},
 			"serve." + engine + ".layer_us":       {func(c *Curves) *float64 { return &of(c).LayerUS }, 0, 80},
-			"serve." + engine + ".eager_us":       {func(c *Curves) *float64 { return &of(c).EagerUS }, 0, 2000},
+			"serve." + engine + ".eager_us":       {func(c *Curves) *float64 { return &of(c).EagerUS }, 0, 1000},
 			"serve." + engine + ".kernel_share":   {func(c *Curves) *float64 { return &of(c).KernelShare }, 0.4, 1.1},
-			"serve." + engine + ".busy_share":     {func(c *Curves) *float64 { return &of(c).BusyShare }, 0.2, 1.1},
+			"serve." + engine + ".busy_share":     {func(c *Curves) *float64 { return &of(c).BusyShare }, 0.4, 1.1},
 			"serve." + engine + ".wait_steps":     {func(c *Curves) *float64 { return &of(c).WaitSteps }, 0, 40},
 			"serve." + engine + ".apart_steps":    {func(c *Curves) *float64 { return &of(c).ApartSteps }, 0, 120},
 			"serve." + engine + ".front_ms":       {func(c *Curves) *float64 { return &of(c).FrontMS }, 0, 200},

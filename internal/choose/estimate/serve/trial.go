@@ -22,6 +22,8 @@ type Trial struct {
 	In, Out int
 	Least   float64
 	Clients int
+	// Bare is an engine timed from within, without a server before it.
+	Bare bool
 	// Rate, where given, is requests a second that come independently of one another, instead of clients; Requests how many.
 	Rate     float64
 	Requests int
@@ -80,15 +82,13 @@ func (x *Trial) deployment(c *estimate.Curves) (d sim.Deployment, bad *estimate.
 	if d.Engine, bad = x.engine(c, x.Group, x.In, x.Out); bad != nil {
 		return d, bad
 	}
-	_, e := c.Serve.Engines.Of(x.Engine)
-	d.FrontSeconds = e.FrontMS*1e-3 + e.TokenUS*1e-6*float64(x.In)*(1+x.Least)/2
+	if x.Bare {
+		return d, nil
+	}
+	in := float64(x.In) * (1 + x.Least) / 2
 	if x.Prefill == nil {
-		n := max(1, x.Clients/max(1, x.Count))
-		wait := e.WaitSteps
-		if x.Spread.DP > 1 {
-			wait += e.ApartSteps
-		}
-		d.FrontSeconds += wait * d.Engine.Stepper.Seconds(sim.Step{Decode: n, Cached: float64(n * (x.In + x.Out/2))})
+		n := float64(max(1, x.Clients/max(1, x.Count)))
+		d.FrontSeconds = d.Engine.Stepper.(*Step).front(in, work{decode: n, cached: n * float64(x.In+x.Out/2)})
 		return d, nil
 	}
 	p, bad := x.Prefill.engine(c, x.Group, x.In, 1)
@@ -97,8 +97,24 @@ func (x *Trial) deployment(c *estimate.Curves) (d sim.Deployment, bad *estimate.
 	}
 	p.KVTokens = 0 // prompts wait in the queue; their caches leave at once
 	d.Prefill = &p
+	d.FrontSeconds = p.Stepper.(*Step).front(in, work{})
 	d.HandSeconds = c.Serve.HandMS * 1e-3
 	return d, nil
+}
+
+// front is the time from a client's sending a prompt to the engine's taking it up: the server, its tokenizer, and the steps under
+// way that the engine does not look up from.
+func (p *Step) front(in float64, under work) float64 {
+	e := p.engine
+	t := e.FrontMS*1e-3 + e.TokenUS*1e-6*in
+	if under.decode == 0 {
+		return t
+	}
+	wait := e.WaitSteps
+	if p.ranks > 1 {
+		wait += e.ApartSteps
+	}
+	return t + wait*p.parts(under).total()
 }
 
 // engine is a pool as the simulator takes it.
