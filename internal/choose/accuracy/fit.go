@@ -14,6 +14,12 @@ type recipe struct {
 	params []string
 	// attributes may each get a term a level, where leaving groups out says that it helps.
 	attributes []string
+	// networks says that what each network reaches is fitted, too, before all attributes.
+	networks bool
+	// alike says that many measurements are alike, as those of a benchmark are that many submit to with the same code. Groups are then
+	// dealt out by chance to three folds instead of in turn to ten, so that more of what is alike is left out; and no part of them
+	// has an interval of its own, which would be too narrow.
+	alike bool
 }
 
 // recipes is the targets that can be fitted.
@@ -55,15 +61,34 @@ func fit(s *Set, c *estimate.Curves, target estimate.Target, asOf string, how re
 	raw := c.Without(target)
 	params := fitParams(mine, raw, how.params)
 	raw = raw.With(params)
+	var nets *netFit
+	var all reach
+	if how.networks {
+		nets = &netFit{target: target, raw: raw}
+		all = nets.fit(mine.Cases)
+		raw = all.on(raw, target)
+	}
 	report := Measure(mine, raw)
 	rows := residuals(report)
 	if len(rows) == 0 {
 		return nil, problem.New(problem.Input, "accuracy.nothing_to_fit", problem.Args{"Target": string(target)})
 	}
-	attributes, lambda := choose(rows, how.attributes)
+	groups := nets.split(rows, byGroup)
+	if how.alike {
+		groups = nets.split(rows, byChance)
+	}
+	attributes, lambda := choose(rows, groups, how.attributes)
 	k := solve(rows, attributes, lambda)
-	k.Target, k.AsOf, k.Params = target, asOf, params
-	judge(k, rows, attributes, lambda)
+	k.Target, k.AsOf, k.Params, k.Networks, k.Kinds = target, asOf, params, all.networks, all.kinds
+	t := exam{rows, groups, nets.split(rows, byName(rows, func(t estimate.Tags) string { return t.Chip })), attributes, lambda}
+	t.judge(k)
+	if !how.alike {
+		t.ownIntervals(k)
+	}
+	if how.networks {
+		t.groups = nets.split(rows, byName(rows, func(t estimate.Tags) string { return t.Model }))
+		k.Intervals[estimate.OtherNetworks] = t.evenly()
+	}
 	k.Skipped = map[string]int{}
 	for _, x := range report.Skipped {
 		k.Skipped[string(x.Reason)]++
@@ -195,27 +220,52 @@ func round(v float64) float64 { return math.Round(v*1e4) / 1e4 }
 // folds is how many parts the groups are cut into; each part is predicted from a fit to the others.
 const folds = 10
 
-// heldOut is measured over predicted of each row, by a fit without the rows of its fold. A smaller logarithm is a better fit.
-func heldOut(rows []row, fold func(*row) int, attributes []string, lambda float64) []float64 {
+// split deals rows out to folds. Where what networks reach is fitted, seen holds by fold the residual that each row has when that
+// fold takes no part.
+type split struct {
+	fold func(*row) int
+	seen map[int][]float64
+}
+
+// without is the rows but those of a fold, and those, with the residuals of a fit that the fold takes no part in.
+func (s split) without(rows []row, part int) (rest, held []row) {
+	for i := range rows {
+		x := rows[i]
+		if s.seen != nil {
+			x.log = s.seen[part][i]
+		}
+		if s.fold(&x) == part {
+			held = append(held, x)
+		} else {
+			rest = append(rest, x)
+		}
+	}
+	return rest, held
+}
+
+// parts is the folds that rows are dealt out to.
+func (s split) parts(rows []row) map[int]bool {
 	parts := map[int]bool{}
 	for i := range rows {
-		parts[fold(&rows[i])] = true
+		parts[s.fold(&rows[i])] = true
 	}
+	return parts
+}
+
+// heldOut is measured over predicted of each row, by a fit without the rows of its fold. A smaller logarithm is a better fit.
+func heldOut(rows []row, s split, attributes []string, lambda float64) []float64 {
 	out := make([]float64, len(rows))
-	for part := range parts {
-		var rest []row
-		for i := range rows {
-			if fold(&rows[i]) != part {
-				rest = append(rest, rows[i])
-			}
-		}
+	for part := range s.parts(rows) {
+		rest, held := s.without(rows, part)
 		if len(rest) == 0 {
 			continue
 		}
 		k := solve(rest, attributes, lambda)
+		next := 0
 		for i := range rows {
-			if fold(&rows[i]) == part {
-				out[i] = rows[i].log - logFactor(k, rows[i].Tags)
+			if s.fold(&rows[i]) == part {
+				out[i] = held[next].log - logFactor(k, rows[i].Tags)
+				next++
 			}
 		}
 	}
@@ -226,6 +276,20 @@ func logFactor(k *estimate.Calibration, t estimate.Tags) float64 { return math.L
 
 // byGroup deals the groups out to folds.
 func byGroup(r *row) int { return r.group % folds }
+
+// byChance deals the groups out to three folds, each wherever its name falls.
+func byChance(r *row) int { return int(digest(r.Group()) % 3) }
+
+// byName makes all rows of one name a fold.
+func byName(rows []row, name func(estimate.Tags) string) func(*row) int {
+	folds := map[string]int{}
+	for i := range rows {
+		if _, ok := folds[name(rows[i].Tags)]; !ok {
+			folds[name(rows[i].Tags)] = len(folds)
+		}
+	}
+	return func(r *row) int { return folds[name(r.Tags)] }
+}
 
 // loss is the mean error in logarithms, those past a factor of about two counted alike.
 func loss(rows []row, left []float64) float64 {
@@ -239,16 +303,16 @@ func loss(rows []row, left []float64) float64 {
 
 // choose takes the attributes one by one, each time the one that lowers the held-out loss the most, until none lowers it by a
 // hundredth; and the shrinkage likewise.
-func choose(rows []row, candidates []string) (chosen []string, lambda float64) {
+func choose(rows []row, groups split, candidates []string) (chosen []string, lambda float64) {
 	lambda = 2
-	best := loss(rows, heldOut(rows, byGroup, nil, lambda))
+	best := loss(rows, heldOut(rows, groups, nil, lambda))
 	for {
 		next := ""
 		for _, a := range candidates {
 			if slices.Contains(chosen, a) {
 				continue
 			}
-			if l := loss(rows, heldOut(rows, byGroup, append(slices.Clone(chosen), a), lambda)); l < best*0.99 {
+			if l := loss(rows, heldOut(rows, groups, append(slices.Clone(chosen), a), lambda)); l < best*0.99 {
 				best, next = l, a
 			}
 		}
@@ -259,7 +323,7 @@ func choose(rows []row, candidates []string) (chosen []string, lambda float64) {
 	}
 	at := lambda
 	for _, l := range []float64{0.25, 0.5, 1, 4, 8, 16} {
-		if v := loss(rows, heldOut(rows, byGroup, chosen, l)); v < best {
+		if v := loss(rows, heldOut(rows, groups, chosen, l)); v < best {
 			best, at = v, l
 		}
 	}

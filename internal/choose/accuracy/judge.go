@@ -20,16 +20,20 @@ const worstKept = 10
 // An interval of its own needs so many rows and groups.
 const ownRows, ownGroups = 40, 8
 
+// exam is rows with how groups and accelerators of them are left out of a fit.
+type exam struct {
+	rows          []row
+	groups, chips split
+	attributes    []string
+	lambda        float64
+}
+
+// left is what a fit to the other folds leaves of each row.
+func (t *exam) left(s split) []float64 { return heldOut(t.rows, s, t.attributes, t.lambda) }
+
 // judge fills in what a calibration says of itself: the errors on groups and on whole accelerators left out, and the intervals.
-func judge(k *estimate.Calibration, rows []row, attributes []string, lambda float64) {
-	left := heldOut(rows, byGroup, attributes, lambda)
-	chips := map[string]int{}
-	for i := range rows {
-		if _, ok := chips[rows[i].Tags.Chip]; !ok {
-			chips[rows[i].Tags.Chip] = len(chips)
-		}
-	}
-	unseen := heldOut(rows, func(r *row) int { return chips[r.Tags.Chip] }, attributes, lambda)
+func (t *exam) judge(k *estimate.Calibration) {
+	rows, left, unseen := t.rows, t.left(t.groups), t.left(t.chips)
 	k.N, k.Seen = len(rows), map[string]int{}
 	groups, sources, marks := map[int]bool{}, map[string]bool{}, map[string]bool{}
 	for i := range rows {
@@ -43,14 +47,13 @@ func judge(k *estimate.Calibration, rows []row, attributes []string, lambda floa
 	}
 	k.Groups, k.Sources, k.Marks = len(groups), slices.Sorted(maps.Keys(sources)), slices.Sorted(maps.Keys(marks))
 	k.Intervals = map[string]estimate.Interval{"all": interval(left), "unseen": interval(unseen)}
-	ownIntervals(k, rows, left)
-	results := predictedBy(rows, left, byGroup)
+	results := predictedBy(rows, left, t.groups.fold)
 	k.HeldOut, k.Shares, k.Worst = rounded(ErrorOf(results)), shares(results), worst(results, worstKept)
 	for i := range k.Shares {
 		k.Shares[i].Error = rounded(k.Shares[i].Error)
 	}
-	if len(chips) > 1 {
-		k.Unseen = rounded(ErrorOf(predictedBy(rows, unseen, func(r *row) int { return chips[r.Tags.Chip] })))
+	if len(t.chips.parts(rows)) > 1 {
+		k.Unseen = rounded(ErrorOf(predictedBy(rows, unseen, t.chips.fold)))
 	}
 }
 
@@ -65,7 +68,8 @@ func interval(left []float64) estimate.Interval {
 }
 
 // ownIntervals gives an interval to each accelerator, architecture, and structure on an architecture with enough rows.
-func ownIntervals(k *estimate.Calibration, rows []row, left []float64) {
+func (t *exam) ownIntervals(k *estimate.Calibration) {
+	rows, left := t.rows, t.left(t.groups)
 	for _, attribute := range []string{"chip", "arch", "structure+arch"} {
 		mine, groups := map[string][]float64{}, map[string]map[int]bool{}
 		for i := range rows {
@@ -81,6 +85,23 @@ func ownIntervals(k *estimate.Calibration, rows []row, left []float64) {
 			}
 		}
 	}
+}
+
+// evenly is the interval of rows whose fold is left out, in which every fold counts alike: by its tenth, middle and ninetieth
+// percentile.
+func (t *exam) evenly() estimate.Interval {
+	left, parts := t.left(t.groups), map[int][]float64{}
+	for i := range t.rows {
+		part := t.groups.fold(&t.rows[i])
+		parts[part] = append(parts[part], left[i])
+	}
+	var all []float64
+	for _, v := range parts {
+		all = append(all, Quantile(v, 0.1), Quantile(v, 0.5), Quantile(v, 0.9))
+	}
+	iv := interval(all)
+	iv.N = len(left)
+	return iv
 }
 
 // predictedBy is the rows with what a fit that had not seen them predicts. The interval of each is that of the other folds.
@@ -117,9 +138,13 @@ func rounded(e estimate.Error) estimate.Error {
 
 // mark is a short hash of a group.
 func mark(group string) string {
+	return strconv.FormatUint(uint64(digest(group)), 36)
+}
+
+func digest(text string) uint32 {
 	h := fnv.New32a()
-	h.Write([]byte(group))
-	return strconv.FormatUint(uint64(h.Sum32()), 36)
+	h.Write([]byte(text))
+	return h.Sum32()
 }
 
 // caseOrder sorts cases by what they are, so that the order of tables and rows does not show in a fit.

@@ -14,7 +14,7 @@ import (
 // otherTrainingColumns tell a table of training in samples a second.
 var otherTrainingColumns = []string{"samples_per_s", "global_batch", "system"}
 
-var otherTrainingRecipe = recipe{attributes: []string{"chip", "arch", "vendor", "model", "structure", "mode", "model+arch", "model+mode", "model+chip", "framework"}}
+var otherTrainingRecipe = recipe{networks: true, alike: true, attributes: []string{"chip", "arch", "vendor", "model", "structure", "mode", "model+arch", "model+mode", "framework"}}
 
 // contest is a network of MLPerf Training by the benchmark's rules.
 type contest struct {

@@ -24,7 +24,7 @@ func TestOtherTrainingRow(t *testing.T) {
 	}
 	for _, k := range s.Cases {
 		p, why := k.Predict(estimate.EmbeddedCurves())
-		if why != "" || math.Abs(p.Value/k.Measured-1) > 0.15 || k.Target != estimate.Training {
+		if why != "" || math.Abs(p.Value/k.Measured-1) > 0.25 || k.Target != estimate.Training {
 			t.Errorf("%s: %v, measured %v", k.Label, p.Value, k.Measured)
 		}
 	}

@@ -17,7 +17,7 @@ var visionColumns = []string{"output_tokens_per_s", "requests_per_s", "latency_m
 
 // visionRecipe corrects networks, architectures and software. That a network or its software levels off differently is known from
 // other accelerators: groups that are held out share it.
-var visionRecipe = recipe{attributes: []string{
+var visionRecipe = recipe{networks: true, alike: true, attributes: []string{
 	"chip", "arch", "vendor", "model", "structure", "precision", "mode", "framework", "model+precision", "model+mode", "model+framework",
 	"structure+arch", "model+arch", "mode+arch", "framework+arch", "precision+arch", "model+vendor",
 }}

@@ -105,11 +105,14 @@ type Calibration struct {
 	Skipped map[string]int `yaml:"skipped,omitempty"`
 	// Params are constants of Curves by their names in Params.
 	Params map[string]float64 `yaml:"params,omitempty"`
+	// Networks is what networks with a fixed cost a sample reach, by model, and Kinds the middle of them by kind.
+	Networks map[string]Reached `yaml:"networks,omitempty"`
+	Kinds    map[string]Reached `yaml:"kinds,omitempty"`
 	// Base and Terms are natural logarithms of measured over predicted: of all, and by attribute (as Tags.Value has it) and level.
 	Base  float64                    `yaml:"base"`
 	Terms map[string]map[string]Term `yaml:"terms,omitempty"`
 	// Intervals are the 10th and 90th percentile of measured over predicted on groups left out: "all", "unseen" accelerators,
-	// and an "attribute=level" that has enough of its own.
+	// OtherNetworks where Networks are fitted, and an "attribute=level" that has enough of its own.
 	Intervals map[string]Interval `yaml:"intervals"`
 	// Seen counts the measurements by "chip=", "arch=" and "vendor=" of the accelerator.
 	Seen    map[string]int `yaml:"seen"`
@@ -123,6 +126,19 @@ type Term struct {
 	Log    float64 `yaml:"log"`
 	N      int     `yaml:"n"`
 	Groups int     `yaml:"groups"`
+}
+
+// OtherNetworks is the key of the interval of networks that nothing was measured of.
+const OtherNetworks = "other networks"
+
+// Reached is what a network with a fixed cost a sample reaches; what no measurement tells is 0.
+type Reached struct {
+	Level   float64 `yaml:"level"`             // of the speed that arithmetic, memory and power allow
+	Kernels float64 `yaml:"kernels,omitempty"` // that run one after the other
+	Alone   float64 `yaml:"alone,omitempty"`   // samples that fill the chip
+	N       int     `yaml:"n"`
+	Groups  int     `yaml:"groups"`
+	Source  string  `yaml:"source"`
 }
 
 // Error is how far predictions were off, as fractions of the measurement.

@@ -19,6 +19,7 @@ type job struct {
 	c      *estimate.Curves
 	net    *Net
 	format model.FormatInfo
+	live   float64 // share of a sample's memory traffic that is held at once in inference
 }
 
 // Does says that a workload is one of samples: inference of a network with a fixed cost, or training all of its weights.
@@ -55,7 +56,7 @@ func New(w *workload.Workload, c *estimate.Curves) (estimate.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := job{w: w, c: c, net: net, format: f}
+	j := job{w: w, c: c, net: net, format: f, live: math.Min(1, liveLayers/net.Reached(c, estimate.Vision).Kernels)}
 	if w.Kind == workload.Train || w.Kind == workload.Finetune {
 		return &training{j}, nil
 	}
@@ -72,9 +73,9 @@ func (j *job) traffic(p accelerator.Precision) float64 {
 }
 
 // speed is a rate with its interval and what it rests on.
-func (j *job) speed(v float64, k estimate.Correction) estimate.Speed {
+func (j *job) speed(v float64, k estimate.Correction, from string) estimate.Speed {
 	return estimate.Speed{
-		Value: v, Low: v * k.Low, High: v * k.High, Unit: "samples/s", Basis: estimate.Predicted, Source: j.net.From, Like: k.Like,
+		Value: v, Low: v * k.Low, High: v * k.High, Unit: "samples/s", Basis: estimate.Predicted, Source: from, Like: k.Like,
 	}
 }
 
@@ -109,7 +110,7 @@ func (j *inference) memory(g estimate.Group, p accelerator.Precision, batch floa
 	if j.net.Class == model.Recommender {
 		weights /= float64(g.PerNode)
 	}
-	activations := batch * j.traffic(p) * math.Min(1, liveLayers/j.net.Kernels)
+	activations := batch * j.traffic(p) * j.live
 	return scale.Fit(g, j.c, j.part("weights", weights), j.part("activations", activations),
 		scale.Slack(j.c, unit.Bytes(activations)), scale.Runtime(j.c))
 }
@@ -147,7 +148,7 @@ func (j *inference) batch(g estimate.Group, s Setting) (estimate.Estimate, *esti
 	count := float64(g.Accelerators())
 	working := math.Min(count, math.Max(1, math.Ceil(requests)))
 	busiest := math.Ceil(math.Max(1, requests/working))
-	reach := func(b float64) float64 { return b * r.sample() / r.batch(b, j.net.Alone) }
+	reach := func(b float64) float64 { return b * r.sample() / r.batch(b) }
 	b, looked := 1.0, 1
 	memory, refusal := j.memory(g, s.Precision, b)
 	if refusal != nil {
@@ -176,7 +177,7 @@ func (j *inference) batch(g estimate.Group, s Setting) (estimate.Estimate, *esti
 func (j *inference) report(g estimate.Group, r Rate, s Setting, batch, rate float64) estimate.Estimate {
 	each := rate / float64(g.Accelerators())
 	e := estimate.Estimate{
-		Layout: estimate.Layout{Batch: int(batch)}, Precision: s.Precision, Speed: j.speed(rate, r.Correction),
+		Layout: estimate.Layout{Batch: int(batch)}, Precision: s.Precision, Speed: j.speed(rate, r.Correction, r.From),
 		MFU: each * j.net.FLOP / r.peak,
 		Bottleneck: estimate.Shares{
 			Compute: batch * (r.compute + r.power), Memory: batch * r.memory, Overhead: r.fixed,

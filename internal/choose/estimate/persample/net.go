@@ -18,25 +18,25 @@ import (
 )
 
 type constants struct {
-	AsOf       string             `yaml:"as_of"`
-	Intensity  float64            `yaml:"intensity"`  // 8-bit operations a byte of memory traffic
-	Picojoules float64            `yaml:"picojoules"` // of an 8-bit operation
-	Source     string             `yaml:"source"`
-	Kinds      map[string]figures `yaml:"kinds"`
-	Networks   map[string]figures `yaml:"networks"`
-	Tail       float64            `yaml:"tail"`
-	Spread     float64            `yaml:"spread"`
-	Training   trainingConstants  `yaml:"training"`
+	AsOf       string            `yaml:"as_of"`
+	Intensity  float64           `yaml:"intensity"`  // 8-bit operations a byte of memory traffic
+	Picojoules float64           `yaml:"picojoules"` // of an 8-bit operation
+	Source     string            `yaml:"source"`
+	Inference  assumptions       `yaml:"inference"`
+	Training   trainingConstants `yaml:"training"`
 }
 
-// figures is what a network, or a kind of network, reaches.
-type figures struct {
-	Level   float64 `yaml:"level"`   // of the speed that arithmetic, memory and power allow
-	Kernels float64 `yaml:"kernels"` // that run one after the other
-	Alone   float64 `yaml:"alone"`   // samples that fill the chip
-	Most    float64 `yaml:"most"`    // samples that engines batch
-	N       int     `yaml:"n"`
-	From    string  `yaml:"source"`
+// assumptions is what networks and kinds of networks reach where no measurement tells.
+type assumptions struct {
+	Kinds    map[string]Figures `yaml:"kinds"`
+	Networks map[string]Figures `yaml:"networks"`
+}
+
+// Figures is what a network, or a kind of network, reaches.
+type Figures struct {
+	estimate.Reached `yaml:",inline"`
+	Most             float64 `yaml:"most"`     // samples that engines batch
+	Exchange         float64 `yaml:"exchange"` // bytes of embeddings a sample of training, there and back
 }
 
 var embedded = estimate.Embedded[constants]("efficiency/persample.yaml")
@@ -44,9 +44,8 @@ var embedded = estimate.Embedded[constants]("efficiency/persample.yaml")
 // Net is a network with what one sample of it takes.
 type Net struct {
 	*model.Model
-	Kind string  // convolution, transformer, recurrent, recommender, graph
+	Kind string  // convolution, transformer, recurrent, transcriber, recommender, graph, generator
 	FLOP float64 // a sample
-	figures
 }
 
 // Handles says that a network has a fixed cost a sample.
@@ -65,20 +64,43 @@ func Of(m *model.Model, tokens int) (*Net, bool) {
 	if m.Class == model.Encoder {
 		n.FLOP = float64(m.SequenceFLOPs(tokens))
 	}
-	known, ok := embedded().Networks[m.Name]
-	if !ok {
-		known = embedded().Kinds[n.Kind]
-	}
-	n.figures = known
-	if n.Kernels == 0 {
-		n.Kernels = kernelsPerLayer * float64(cmp.Or(m.Layers, usualLayers))
-	}
-	n.Most = cmp.Or(n.Most, embedded().Kinds[n.Kind].Most)
 	return n, n.FLOP > 0
 }
 
-// A fused transformer layer is seven kernels; twelve layers are the usual base size.
-const kernelsPerLayer, usualLayers = 7, 12
+// Reached is what the network reaches: each figure as measurements of itself tell, else as is assumed of it, else as networks of
+// its kind reach, else as is assumed of those. Groups and source are those of the level.
+func (n *Net) Reached(c *estimate.Curves, target estimate.Target) Figures {
+	assumed := &embedded().Inference
+	if target == estimate.SampleTraining {
+		assumed = &embedded().Training.assumptions
+	}
+	var fitted estimate.Calibration
+	if k := c.Calibrations[target]; k != nil {
+		fitted = *k
+	}
+	out := Figures{Reached: fitted.Networks[n.Name]}
+	out.or(assumed.Networks[n.Name])
+	if target == estimate.Vision && n.Layers > 0 {
+		out.Kernels = cmp.Or(out.Kernels, kernelsPerLayer*float64(n.Layers))
+	}
+	like := fitted.Kinds[n.Kind]
+	like.Groups = 0 // none of its own
+	out.or(Figures{Reached: like})
+	out.or(assumed.Kinds[n.Kind])
+	return out
+}
+
+// or fills in what is not known.
+func (f *Figures) or(other Figures) {
+	if f.Level == 0 {
+		f.Level, f.N, f.Groups, f.Source = other.Level, other.N, other.Groups, other.Source
+	}
+	f.Kernels, f.Alone = cmp.Or(f.Kernels, other.Kernels), cmp.Or(f.Alone, other.Alone)
+	f.Most, f.Exchange = cmp.Or(f.Most, other.Most), cmp.Or(f.Exchange, other.Exchange)
+}
+
+// A fused transformer layer is seven kernels.
+const kernelsPerLayer = 7
 
 func kind(m *model.Model) string {
 	switch m.Class {
@@ -88,6 +110,10 @@ func kind(m *model.Model) string {
 		return "recommender"
 	case model.Graph:
 		return "graph"
+	case model.Generator:
+		return "generator"
+	case model.EncoderDecoder:
+		return "transcriber"
 	case model.Vision:
 		if m.Layers == 0 {
 			return "convolution"
@@ -100,13 +126,14 @@ func kind(m *model.Model) string {
 type parts struct {
 	compute, memory, power float64
 	fixed                  float64
+	alone                  float64 // samples that fill the accelerator
 	peak                   float64 // FLOPS
 }
 
 func (p parts) sample() float64 { return p.compute + p.memory + p.power }
 
 // batch is the seconds of a batch of b.
-func (p parts) batch(b, alone float64) float64 { return p.fixed + math.Max(b, alone)*p.sample() }
+func (p parts) batch(b float64) float64 { return p.fixed + math.Max(b, p.alone)*p.sample() }
 
 // width is the bytes of a number in the multiplies.
 func width(p accelerator.Precision) float64 {
@@ -125,7 +152,7 @@ func width(p accelerator.Precision) float64 {
 
 // parts works out the times on one accelerator of a group. Where the board's power is not known, arithmetic and memory bear
 // what power would take.
-func (n *Net) parts(c *estimate.Curves, g estimate.Group, p accelerator.Precision) (parts, *estimate.Refusal) {
+func (n *Net) parts(c *estimate.Curves, g estimate.Group, p accelerator.Precision, f Figures) (parts, *estimate.Refusal) {
 	k := embedded()
 	peak, ok := g.Chip.Peak[p].Get()
 	if !ok || peak <= 0 {
@@ -136,10 +163,10 @@ func (n *Net) parts(c *estimate.Curves, g estimate.Group, p accelerator.Precisio
 		return parts{}, &estimate.Refusal{Reason: estimate.NoRate}
 	}
 	share := g.Fraction()
-	work := n.FLOP / n.Level / share
+	work := n.FLOP / f.Level / share
 	t := parts{
 		compute: work / float64(peak), memory: work * width(p) / (k.Intensity * float64(bandwidth)),
-		fixed: n.Kernels * c.Chip(g.Chip).OpSeconds(), peak: float64(peak) * share,
+		fixed: f.Kernels * c.Chip(g.Chip).OpSeconds(), alone: math.Max(1, f.Alone), peak: float64(peak) * share,
 	}
 	if watts, known := g.Chip.TDP.Get(); known && watts > 0 {
 		t.power = work * width(p) * k.Picojoules * 1e-12 / float64(watts)

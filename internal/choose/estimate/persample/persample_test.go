@@ -50,26 +50,32 @@ func raw() *estimate.Curves {
 	return estimate.EmbeddedCurves().Without(estimate.Vision).Without(estimate.SampleTraining)
 }
 
+// reaching is raw with a network that reaches something.
+func reaching(name string, r estimate.Reached) *estimate.Curves {
+	return raw().Calibrated(&estimate.Calibration{Target: estimate.Vision, Networks: map[string]estimate.Reached{name: r}})
+}
+
 // One image of ResNet-50 on an A100 by hand: 8.18 GFLOP at 624 TOPS, 510 operations a byte over 2.039 TB/s, 0.256 pJ an operation
 // of 400 W, at 1.06 of that speed; 62 kernels of 7 microseconds before it.
 func TestResNetByHand(t *testing.T) {
 	g := group(chip(t, "A100-SXM-80GB"), 1, 1)
 	n := net(t, "resnet-50", 0)
 	want := 8.18e9 * (1/624e12 + 1/(510*2.039e12) + 0.256e-12/400) / 1.06
-	bulk, refusal := n.Rate(raw(), g, Setting{Mode: Bulk, Precision: accelerator.INT8})
+	c := reaching("resnet-50", estimate.Reached{Level: 1.06, Kernels: 62, Alone: 1})
+	bulk, refusal := n.Rate(c, g, Setting{Mode: Bulk, Precision: accelerator.INT8})
 	if refusal != nil || math.Abs(bulk.PerSecond*want-1) > 1e-9 {
 		t.Errorf("bulk %v, want %v", bulk.PerSecond, 1/want)
 	}
 	first := 62*7e-6 + want
-	single, _ := n.Rate(raw(), g, Setting{Mode: Single, Precision: accelerator.INT8})
+	single, _ := n.Rate(c, g, Setting{Mode: Single, Precision: accelerator.INT8})
 	if math.Abs(single.Latency/first-1) > 1e-9 || math.Abs(single.PerSecond*first-1) > 1e-9 {
 		t.Errorf("single %v s, want %v", single.Latency, first)
 	}
 	// Within 15 ms two batches of (7.5 ms - 0.434 ms) fit.
-	served, _ := n.Rate(raw(), g, Setting{Mode: Served, Precision: accelerator.INT8, Bound: 0.015})
+	served, _ := n.Rate(c, g, Setting{Mode: Served, Precision: accelerator.INT8, Bound: 0.015})
 	batch := (0.0075 - 62*7e-6) / want
 	each := batch / 0.0075
-	load := 1 / (1 + 2.3/(each*(0.015-first)))
+	load := 1 / (1 + math.Log(100)/2/(each*(0.015-first)))
 	if math.Abs(served.Batch/batch-1) > 1e-9 || math.Abs(served.PerSecond/(each*load)-1) > 1e-9 {
 		t.Errorf("served %v in batches of %v, want %v in %v", served.PerSecond, served.Batch, each*load, batch)
 	}
@@ -240,28 +246,55 @@ func TestUnmeasuredNetworkIsLessSure(t *testing.T) {
 	}
 }
 
-// Every row of the constants names a model we have, says where it comes from and lies in its range.
+// What is assumed and what was fitted names models we have, says where it comes from and lies in its range; every kind has all.
 func TestConstants(t *testing.T) {
 	k := embedded()
-	if k.AsOf == "" || k.Source == "" || k.Intensity <= 0 || k.Picojoules <= 0 || k.Tail <= 0 || k.Training.Source == "" {
+	if k.AsOf == "" || k.Source == "" || k.Intensity <= 0 || k.Picojoules <= 0 || k.Training.Source == "" {
 		t.Errorf("%+v", k)
 	}
-	for name, f := range k.Networks {
-		if m, err := model.Embedded().Get(name); err != nil || m.Name != name {
-			t.Errorf("%s: no such model", name)
-		}
-		if f.Level <= 0 || f.Kernels <= 0 || f.Alone < 1 || f.N < 1 || f.From == "" {
+	for name, f := range k.Inference.Kinds {
+		if f.Level <= 0 || f.Kernels <= 0 || f.Alone < 1 || f.Most < 1 || f.Source == "" || k.Training.Kinds[name].Level <= 0 {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
-	for name, f := range k.Kinds {
-		if f.Level <= 0 || f.Alone < 1 || f.Most < 1 || f.From == "" || k.Training.Kinds[name].Level <= 0 {
-			t.Errorf("%s: %+v", name, f)
+	for target, assumed := range map[estimate.Target]assumptions{estimate.Vision: k.Inference, estimate.SampleTraining: k.Training.assumptions} {
+		fitted := estimate.EmbeddedCurves().Calibrations[target]
+		for name, r := range fitted.Networks {
+			if m, err := model.Embedded().Get(name); err != nil || m.Name != name || r.Level <= 0 || r.N < 1 || r.Groups < 1 || r.Source == "" {
+				t.Errorf("%s: %+v", name, r)
+			}
+		}
+		for name, f := range assumed.Networks {
+			if m, err := model.Embedded().Get(name); err != nil || m.Name != name || f.Source == "" || fitted.Networks[name].Level == 0 && f.Level == 0 {
+				t.Errorf("%s: %+v", name, f)
+			}
+		}
+		for name := range fitted.Kinds {
+			if _, ok := assumed.Kinds[name]; !ok {
+				t.Errorf("nothing assumed of kind %s", name)
+			}
+		}
+		if iv := fitted.Intervals[estimate.OtherNetworks]; iv.Low >= fitted.Intervals["all"].Low || iv.High <= fitted.Intervals["all"].High {
+			t.Errorf("%s: other networks %+v", target, iv)
 		}
 	}
-	for name, f := range k.Training.Networks {
-		if m, err := model.Embedded().Get(name); err != nil || m.Name != name || f.Level <= 0 || f.Kernels <= 0 || f.Source == "" {
-			t.Errorf("%s: %+v", name, f)
+}
+
+// What a network reaches is its own where it was measured, else its kind's, and its kernels follow its layers.
+func TestReached(t *testing.T) {
+	c := raw().Calibrated(&estimate.Calibration{
+		Target:   estimate.Vision,
+		Networks: map[string]estimate.Reached{"bert-large": {Level: 1.3, Kernels: 160, Alone: 1.2, Groups: 9, Source: "own"}, "dlrm": {Level: 1.4, Groups: 5, Source: "own"}},
+		Kinds:    map[string]estimate.Reached{"transformer": {Level: 1.1, Kernels: 100, Alone: 1.5, Groups: 9, Source: "as others"}},
+	})
+	for name, want := range map[string]Figures{
+		"bert-large": {Reached: estimate.Reached{Level: 1.3, Kernels: 160, Alone: 1.2, Groups: 9, Source: "own"}, Most: 2048},
+		"bert-base":  {Reached: estimate.Reached{Level: 1.1, Kernels: 84, Alone: 1.5, Source: "as others"}, Most: 2048},
+		"dlrm":       {Reached: estimate.Reached{Level: 1.4, Kernels: 30, Alone: 1, Groups: 5, Source: "own"}, Most: 262144},
+		"resnet-50":  {Reached: estimate.Reached{Level: 1, Kernels: 70, Alone: 1, Source: "assumed"}, Most: 2048},
+	} {
+		if got := net(t, name, 128).Reached(c, estimate.Vision); got != want {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
 }

@@ -33,67 +33,78 @@ type Rate struct {
 	PerSecond float64 // samples, all accelerators together, corrected
 	Batch     float64 // samples a batch on one accelerator
 	Latency   float64 // seconds that 99 of 100 samples are answered in; without waiting unless Served
+	From      string  // what the network's level rests on
 	parts
 }
 
 // Rate predicts how many samples a second a group does. Accelerators work on samples of their own and, when served, draw
 // from one queue.
 func (n *Net) Rate(c *estimate.Curves, g estimate.Group, s Setting) (Rate, *estimate.Refusal) {
-	t, refusal := n.parts(c, g, s.Precision)
+	f := n.Reached(c, estimate.Vision)
+	t, refusal := n.parts(c, g, s.Precision, f)
 	if refusal != nil {
 		return Rate{}, refusal
 	}
-	r := Rate{Correction: correct(c, estimate.Vision, n.Tags(g, s), n.N), parts: t}
+	r := Rate{Correction: correct(c, estimate.Vision, n.Tags(g, s), f.Groups), parts: t, From: f.Source}
 	count := float64(g.Accelerators())
 	var raw float64
 	switch s.Mode {
 	case Single:
-		r.Batch, r.Latency = 1, t.batch(1, n.Alone)
+		r.Batch, r.Latency = 1, t.batch(1)
 		raw = count / r.Latency
 	case Served:
-		if refusal := n.serve(&r, s.Bound, count); refusal != nil {
+		if refusal := r.serve(f.Most, s.Bound, count); refusal != nil {
 			return Rate{}, refusal
 		}
 		raw = r.PerSecond
 	default:
 		raw = count / t.sample()
-		r.Batch = n.Most
-		r.Latency = t.batch(r.Batch, n.Alone)
+		r.Batch = f.Most
+		r.Latency = t.batch(r.Batch)
 	}
 	r.PerSecond = raw * r.Factor
 	return r, nil
 }
 
-// correct is the correction of a network with so many groups of measurements behind its level, its interval spread. One without
-// any is no nearer than others of its kind, whatever the chip.
+// correct is the correction of a network with so many groups of measurements behind its level. One with fewer than two is no nearer
+// than others of its kind, whatever the chip, and its interval that of networks left out of the fit.
 func correct(c *estimate.Curves, target estimate.Target, tags estimate.Tags, groups int) estimate.Correction {
 	k := c.Correct(target, tags)
-	w := embedded().Spread
-	if groups == 0 && (k.Like == estimate.LikeChip || k.Like == estimate.LikeFamily) {
-		k.Like = estimate.LikeKind
-		w *= math.Max(1, c.Widen[estimate.LikeKind])
+	if groups > 1 {
+		return k
 	}
-	k.Low, k.High = math.Pow(k.Low, w), math.Pow(k.High, w)
+	if k.Like == estimate.LikeChip || k.Like == estimate.LikeFamily {
+		k.Like = estimate.LikeKind
+	}
+	if fitted := c.Calibrations[target]; fitted != nil {
+		if iv, ok := fitted.Intervals[estimate.OtherNetworks]; ok {
+			k.Low, k.High = math.Min(k.Low, iv.Low), math.Max(k.High, iv.High)
+		}
+	}
 	return k
 }
 
-// serve fills in the most samples a second that hold a bound: while one batch runs the next one gathers, so two batches fit
-// the bound; and the load leaves room for samples that come in clusters.
-func (n *Net) serve(r *Rate, bound, count float64) *estimate.Refusal {
-	k, t := embedded(), r.parts
-	first := t.batch(1, n.Alone)
+// tail is how far waiting reaches: with samples one after the other at a load, the wait passes x with probability
+// exp(-2 x (1 - load) / (load x seconds a sample)), so the load that holds a bound in 99 of 100 is
+// 1 / (1 + tail x seconds a sample / slack), tail half the logarithm of 100.
+var tail = math.Log(100) / 2
+
+// serve fills in the most samples a second that hold a bound: while one batch, of so many at the most, runs, the next one gathers,
+// so two batches fit the bound; and the load leaves room for samples that come in clusters.
+func (r *Rate) serve(most, bound, count float64) *estimate.Refusal {
+	first := r.batch(1)
 	if bound == 0 {
-		r.Batch = n.Most
-		r.Latency = 2 * t.batch(r.Batch, n.Alone)
-		r.PerSecond = count * r.Batch / t.batch(r.Batch, n.Alone)
+		r.Batch = most
+		r.Latency = 2 * r.batch(most)
+		r.PerSecond = count * most / r.batch(most)
 		return nil
 	}
 	if first >= bound {
 		return &estimate.Refusal{Reason: estimate.NoLatency, Have: first, Want: bound}
 	}
-	r.Batch = min(n.Most, math.Max(n.Alone, (bound/2-t.fixed)/t.sample()))
-	each := r.Batch / t.batch(r.Batch, n.Alone)
-	r.PerSecond = count * each / (1 + k.Tail/(each*count*(bound-first)))
+	r.Batch = min(most, math.Max(r.alone, (bound/2-r.fixed)/r.sample()))
+	each := r.Batch / r.batch(r.Batch)
+	r.PerSecond = count * each / (1 + tail/(each*count*(bound-first)))
 	r.Latency = bound
 	return nil
 }

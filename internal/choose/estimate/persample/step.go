@@ -4,33 +4,15 @@ import (
 	"math"
 
 	"github.com/rackrate/rackrate/internal/choose/estimate"
-	"github.com/rackrate/rackrate/internal/choose/workload"
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
 	"github.com/rackrate/rackrate/internal/facts/model"
 )
 
-// trainingFigures is what a network, or a kind of network, reaches in training.
-type trainingFigures struct {
-	Level    float64 `yaml:"level"`
-	Kernels  float64 `yaml:"kernels"`
-	Exchange float64 `yaml:"exchange"` // bytes of embeddings a sample, there and back
-	N        int     `yaml:"n"`
-	Source   string  `yaml:"source"`
-}
-
 type trainingConstants struct {
-	Exposed  float64                    `yaml:"exposed"`
-	Kept     float64                    `yaml:"kept"`
-	Source   string                     `yaml:"source"`
-	Kinds    map[string]trainingFigures `yaml:"kinds"`
-	Networks map[string]trainingFigures `yaml:"networks"`
-}
-
-func (n *Net) training() trainingFigures {
-	if v, ok := embedded().Training.Networks[n.Name]; ok {
-		return v
-	}
-	return embedded().Training.Kinds[n.Kind]
+	Exposed     float64 `yaml:"exposed"`
+	Kept        float64 `yaml:"kept"`
+	Source      string  `yaml:"source"`
+	assumptions `yaml:",inline"`
 }
 
 // Step is one optimizer step on a group.
@@ -40,6 +22,7 @@ type Step struct {
 	PerSecond float64 // samples, corrected
 	Local     float64 // samples an accelerator
 	Peak      float64 // FLOPS of one accelerator
+	From      string  // what the network's level rests on
 	estimate.Shares
 }
 
@@ -53,36 +36,33 @@ type Run struct {
 // StepOn predicts one step of data-parallel training with every accelerator of the group at work: a network over so many
 // accelerators that some have no sample is as fast as with one sample each.
 func (n *Net) StepOn(c *estimate.Curves, g estimate.Group, r Run) (Step, *estimate.Refusal) {
-	k := n.training()
-	one := *n
-	one.Level *= k.Level / n.Level // the level of training stands for itself
-	t, refusal := one.parts(c, g, r.Precision)
+	f := n.Reached(c, estimate.SampleTraining)
+	t, refusal := n.parts(c, g, r.Precision, f)
 	if refusal != nil {
 		return Step{}, refusal
 	}
 	count := float64(g.Accelerators())
-	s := Step{Local: math.Max(1, r.Batch/count), Peak: t.peak}
+	s := Step{Local: math.Max(1, r.Batch/count), Peak: t.peak, From: f.Source}
 	const passes = 3 // backward is twice forward
-	link, network, refusal := n.exchange(c, g, s.Local, k)
+	link, network, refusal := n.exchange(c, g, s.Local*f.Exchange)
 	if refusal != nil {
 		return Step{}, refusal
 	}
 	s.Shares = estimate.Shares{
 		Compute: passes * s.Local * (t.compute + t.power), Memory: passes * s.Local * t.memory, Link: link, Network: network,
-		Overhead: k.Kernels * c.Chip(g.Chip).OpSeconds(),
+		Overhead: t.fixed,
 	}
 	s.Seconds = s.Compute + s.Memory + s.Link + s.Network + s.Overhead
-	s.Correction = correct(c, estimate.SampleTraining, n.TrainingTags(g, r), k.N)
+	s.Correction = correct(c, estimate.SampleTraining, n.TrainingTags(g, r), f.Groups)
 	s.PerSecond = math.Min(r.Batch, count*s.Local) / s.Seconds * s.Factor
 	return s, nil
 }
 
 // exchange is the seconds that collectives add to a step, inside machines and between them: the sum over 16-bit gradients, as far
-// as it does not hide, and a recommender's exchange of embeddings, which nothing hides. A ring over n passes 2 (n - 1) / n of
+// as it does not hide, and a recommender's exchange of so many bytes of embeddings, which nothing hides. A ring over n passes 2 (n - 1) / n of
 // the bytes; an all-to-all leaves 1 / n at home.
-func (n *Net) exchange(c *estimate.Curves, g estimate.Group, local float64, k trainingFigures) (link, network float64, refusal *estimate.Refusal) {
+func (n *Net) exchange(c *estimate.Curves, g estimate.Group, tables float64) (link, network float64, refusal *estimate.Refusal) {
 	gradients := 2 * 2 * n.dense() * embedded().Training.Exposed
-	tables := local * k.Exchange
 	if inside := float64(g.PerNode); inside > 1 {
 		l, ok := c.Inside(g, g.PerNode)
 		if !ok {
@@ -120,6 +100,3 @@ func (n *Net) TrainingTags(g estimate.Group, r Run) estimate.Tags {
 	}
 	return t
 }
-
-// states is the bytes of a parameter in training: weights and gradients at 16 bit and what the optimizer keeps.
-func states(o workload.Optimizer) float64 { return 4 + o.Bytes() }

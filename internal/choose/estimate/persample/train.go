@@ -81,13 +81,13 @@ func (j *training) at(g, whole estimate.Group, run Run) (estimate.Estimate, *est
 		Layout:    estimate.Layout{TP: 1, PP: 1, DP: g.Accelerators(), MicroBatch: int(math.Ceil(local)), Batch: int(run.Batch)},
 		Memory:    memory,
 		Precision: run.Precision, Bottleneck: s.Fractions(),
-		Speed:      j.speed(s.PerSecond, s.Correction),
+		Speed:      j.speed(s.PerSecond, s.Correction, s.From),
 		MFU:        s.PerSecond / float64(whole.Accelerators()) * 3 * j.net.FLOP / s.Peak,
 		Checkpoint: unit.Bytes(float64(j.net.Params.Total) * (2 + j.w.Optimizer.Bytes())),
 	}
 	if steps > 1 {
 		// Micro-batches repeat the launches, but neither the collectives nor the optimizer.
-		e.Speed = j.speed(s.PerSecond*s.Seconds/(s.Seconds+(steps-1)*s.Overhead), s.Correction)
+		e.Speed = j.speed(s.PerSecond*s.Seconds/(s.Seconds+(steps-1)*s.Overhead), s.Correction, s.From)
 	}
 	e.Load = e.Bottleneck.Power() * float64(g.Accelerators()) / float64(whole.Accelerators())
 	scale.Finish(&e, estimate.Interval{Low: s.Low, High: s.High}, j.samples(), 1)
