@@ -49,17 +49,25 @@ var discriminative = []model.Class{
 	model.Decoder, model.Encoder, model.EncoderDecoder, model.Vision, model.Speech, model.Recommender, model.Graph,
 }
 
-// readsText says that the samples of a network are sequences of tokens, writesText that its answers are, too.
+// onTokens says that a network is trained on sequences of tokens.
+func onTokens(m *model.Model) bool { return readsText(m) || m.Transcribes() }
+
+// readsText says that the requests of a network are sequences of tokens, writesText that its answers are counted in them, too. One that
+// transcribes takes so much speech.
 func readsText(m *model.Model) bool { return m.Class == model.Encoder || writesText(m) }
 func writesText(m *model.Model) bool {
-	return m.Class == model.Decoder || m.Class == model.EncoderDecoder
+	return m.Class == model.Decoder || m.Class == model.EncoderDecoder && !m.Transcribes()
 }
 
 // checkKeys finds keys that the workload's network has no use for.
 func (r *reader) checkKeys() {
 	for i := range table {
 		if f := &table[i]; f.of(r.kind) && r.read(f.Path) && !r.suits(f) {
-			r.clash(f.Path, codeNotForModel, problem.Args{"Model": r.draft.Model.Name, "Class": string(r.draft.Model.Class)})
+			class := r.draft.Model.Class
+			if r.draft.Model.Transcribes() {
+				class = model.Speech // by what is asked of it
+			}
+			r.clash(f.Path, codeNotForModel, problem.Args{"Model": r.draft.Model.Name, "Class": string(class)})
 		}
 	}
 }

@@ -122,7 +122,7 @@ func (r *reader) derive() {
 		// A batch is whole sequences; the nearest number of them, and at least one.
 		d.GlobalBatch = max(1, int(d.batchTokens/float64(d.Sequence)+0.5))
 	}
-	if d.Model != nil && !readsText(d.Model) {
+	if d.Model != nil && !onTokens(d.Model) {
 		if r.good["steps"] {
 			d.Samples = d.steps * float64(d.GlobalBatch)
 		}

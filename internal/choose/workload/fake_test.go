@@ -25,7 +25,8 @@ var (
 		"gpt-2":         {Name: "gpt-2", Class: model.Decoder, MaxContext: 1024},
 		"flux.1-dev": {Name: "flux.1-dev", Class: model.Generator, NativeFormat: "bf16",
 			Diffusion: &model.Diffusion{Steps: 28, Guidance: 1, RefWidth: 1024, RefHeight: 1024}},
-		"resnet-50": {Name: "resnet-50", Class: model.Vision},
+		"resnet-50":        {Name: "resnet-50", Class: model.Vision},
+		"whisper-large-v3": {Name: "whisper-large-v3", Class: model.EncoderDecoder, MaxContext: 448, NativeFormat: "fp16", PerSample: unit.Some[unit.FLOP](2e12)},
 	}
 	fakeFormats = map[string]model.FormatInfo{
 		"bf16": {Name: "bf16", Bits: 16}, "fp16": {Name: "fp16", Bits: 16}, "fp8": {Name: "fp8", Bits: 8},

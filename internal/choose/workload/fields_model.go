@@ -108,7 +108,7 @@ func serveFields() []Field {
 func batchFields() []Field {
 	return []Field{
 		{Path: "requests", Kinds: []Kind{BatchInfer}, Required: true, Min: 1, Max: 1e15, Example: "1M",
-			Doc:  Text{"Requests in all.", "请求总数。"},
+			Doc:  Text{"Requests in all: prompts, texts, images or, of a network like Whisper, windows of up to 30 s of speech.", "请求总数：提示、文本、图像，或 Whisper 类网络的语音窗口（每个至多 30 秒）。"},
 			bind: at(countCodec, func(d *draft) *float64 { return &d.batch.Requests })},
 		{Path: "input_tokens", Kinds: []Kind{BatchInfer}, For: readsText, Required: true, Min: 1, Max: 1e8, Example: "1000",
 			Doc:  Text{"Tokens of a prompt, or of a text that a network like BERT reads.", "每个提示的词元数，或 BERT 类网络所读文本的词元数。"},

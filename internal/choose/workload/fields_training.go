@@ -4,10 +4,10 @@ import "strconv"
 
 func trainingFields() []Field {
 	fs := []Field{
-		{Path: "method", Kinds: []Kind{Finetune}, For: readsText, Enum: []string{string(LoRA), string(QLoRA), string(Full)}, Example: "lora", Default: "lora", shown: []Kind{Finetune},
+		{Path: "method", Kinds: []Kind{Finetune}, For: onTokens, Enum: []string{string(LoRA), string(QLoRA), string(Full)}, Example: "lora", Default: "lora", shown: []Kind{Finetune},
 			Doc:  Text{"How the model is changed.", "微调方法。"},
 			bind: at(enum[Method](), func(d *draft) *Method { return &d.Method })},
-		{Path: "lora_rank", Kinds: []Kind{Finetune}, For: readsText, Min: 1, Max: 4096, Example: "16", shown: []Kind{Finetune},
+		{Path: "lora_rank", Kinds: []Kind{Finetune}, For: onTokens, Min: 1, Max: 4096, Example: "16", shown: []Kind{Finetune},
 			Doc: Text{"Rank of the adapters. Default: 16 with lora and qlora.", "适配器的秩。默认：lora 与 qlora 为 16。"},
 			fill: func(d *draft) string {
 				if d.Method == Full {
@@ -20,7 +20,7 @@ func trainingFields() []Field {
 			Enum: []string{string(AdamW), string(AdamW8bit), string(AdamWBF16), string(Adafactor), string(SGD), string(Muon)},
 			Doc:  Text{"How weights are updated.", "优化器。"},
 			bind: at(enum[Optimizer](), func(d *draft) *Optimizer { return &d.Optimizer })},
-		{Path: "sequence", Kinds: training, For: readsText, Min: 1, Max: 1 << 24, Example: "4096", shown: training, fill: defaultSequence,
+		{Path: "sequence", Kinds: training, For: onTokens, Min: 1, Max: 1 << 24, Example: "4096", shown: training, fill: defaultSequence,
 			Doc:  Text{"Tokens a sequence. Default: 4096, or the model's context where that is less.", "序列长度（词元）。默认：4096，模型上下文更短时取其上下文。"},
 			bind: at(wholeCodec, func(d *draft) *int { return &d.Sequence })},
 		{Path: "global_batch", Kinds: []Kind{Train}, Min: 1, Max: 1 << 24, Example: "512", Default: "512", shown: training,
@@ -29,10 +29,10 @@ func trainingFields() []Field {
 		{Path: "global_batch", Kinds: []Kind{Finetune}, Min: 1, Max: 1 << 24, Example: "64", Default: "64", shown: training,
 			Doc:  Text{"Sequences, or other samples, per optimizer step.", "每个优化步的序列数或其他样本数。"},
 			bind: at(wholeCodec, func(d *draft) *int { return &d.GlobalBatch })},
-		{Path: "global_batch_tokens", Kinds: training, For: readsText, Min: 1, Max: 1e12, Example: "2M",
+		{Path: "global_batch_tokens", Kinds: training, For: onTokens, Min: 1, Max: 1e12, Example: "2M",
 			Doc:  Text{"Or the batch in tokens.", "或以词元计的批大小。"},
 			bind: at(countCodec, func(d *draft) *float64 { return &d.batchTokens })},
-		{Path: "tokens", Kinds: training, For: readsText, Min: 1, Max: 1e17, Example: "200M", Examples: map[Kind]string{Train: "20B"}, shown: training,
+		{Path: "tokens", Kinds: training, For: onTokens, Min: 1, Max: 1e17, Example: "200M", Examples: map[Kind]string{Train: "20B"}, shown: training,
 			Doc:  Text{"Total work in tokens; or samples, or steps, or epochs with dataset_tokens.", "总词元数；或给出 samples、steps，或 epochs 与 dataset_tokens。"},
 			bind: at(countCodec, func(d *draft) *float64 { return &d.Tokens })},
 		{Path: "samples", Kinds: training, Min: 1, Max: 1e17, Example: "10M",
@@ -41,10 +41,10 @@ func trainingFields() []Field {
 		{Path: "steps", Kinds: training, Min: 1, Max: 1e12, Example: "1000",
 			Doc:  Text{"Or the number of optimizer steps.", "或优化步数。"},
 			bind: at(countCodec, func(d *draft) *float64 { return &d.steps })},
-		{Path: "epochs", Kinds: training, For: readsText, Min: 1e-6, Max: 1e6, Example: "3",
+		{Path: "epochs", Kinds: training, For: onTokens, Min: 1e-6, Max: 1e6, Example: "3",
 			Doc:  Text{"Or passes over the data, with dataset_tokens.", "或数据轮数，与 dataset_tokens 同用。"},
 			bind: at(countCodec, func(d *draft) *float64 { return &d.epochs })},
-		{Path: "dataset_tokens", Kinds: training, For: readsText, Min: 1, Max: 1e17, Example: "70M",
+		{Path: "dataset_tokens", Kinds: training, For: onTokens, Min: 1, Max: 1e17, Example: "70M",
 			Doc:  Text{"Tokens of the data.", "数据集的词元数。"},
 			bind: at(countCodec, func(d *draft) *float64 { return &d.datasetTokens })},
 	}
@@ -62,7 +62,7 @@ func defaultSequence(d *draft) string {
 
 func layoutFields() []Field {
 	part := func(name string, ks []Kind, en, zh string, place func(*LayoutPin) *int) Field {
-		return Field{Path: "layout." + name, Kinds: ks, For: readsText, Min: 1, Max: 1 << 17, Example: "1", Doc: Text{en, zh},
+		return Field{Path: "layout." + name, Kinds: ks, For: onTokens, Min: 1, Max: 1 << 17, Example: "1", Doc: Text{en, zh},
 			bind: at(wholeCodec, func(d *draft) *int { return place(&d.Layout) })}
 	}
 	zero := part("zero", training, "ZeRO stage, 0 to 3.", "ZeRO 阶段，0 到 3。", func(l *LayoutPin) *int { return &l.ZeRO })
@@ -79,7 +79,7 @@ func layoutFields() []Field {
 		part("micro_batch", training, "Sequences a micro-batch.", "每个微批的序列数。", func(l *LayoutPin) *int { return &l.MicroBatch }),
 		part("virtual", training, "Virtual stages of a pipeline stage.", "每个流水线级的虚拟级数。", func(l *LayoutPin) *int { return &l.Virtual }),
 		zero,
-		{Path: "layout.recompute", Kinds: training, For: readsText, Enum: []string{"none", "selective", "full"}, Example: "selective",
+		{Path: "layout.recompute", Kinds: training, For: onTokens, Enum: []string{"none", "selective", "full"}, Example: "selective",
 			Doc:  Text{"What the backward pass computes again.", "反向传播时重新计算的部分。"},
 			bind: at(enum[string](), func(d *draft) *string { return &d.Layout.Recompute })},
 	}

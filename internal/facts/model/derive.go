@@ -76,6 +76,13 @@ func (a Attention) visible(context float64) float64 {
 	return context
 }
 
+// Transcribes says that a network writes down what it hears: its samples are windows of 30 s of speech, and PerSample is the
+// arithmetic of reading one.
+func (m *Model) Transcribes() bool {
+	_, ok := m.PerSample.Get()
+	return ok && m.Class == EncoderDecoder
+}
+
 // SequenceFLOPs is the exact forward pass over one sequence from its beginning: causal layers see what is before them,
 // windows slide, chunks restart. The head counts for every token, as in training; serving needs it for the last only.
 func (m *Model) SequenceFLOPs(tokens int) unit.FLOP {

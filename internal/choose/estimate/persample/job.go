@@ -26,7 +26,7 @@ type job struct {
 func Does(w *workload.Workload) bool {
 	switch w.Kind {
 	case workload.Serve, workload.BatchInfer:
-		return w.Model != nil && Handles(w.Model)
+		return w.Model != nil && (Handles(w.Model) || w.Model.Transcribes())
 	case workload.Train, workload.Finetune:
 		adapters := w.Method == workload.LoRA || w.Method == workload.QLoRA
 		return w.Model != nil && Handles(w.Model) && !adapters && !pinned(w.Layout)
@@ -103,16 +103,21 @@ func (j *inference) precision(a *accelerator.Accelerator) (accelerator.Precision
 	return p, nil
 }
 
-// memory is one accelerator's with a batch in flight: weights, of which a recommender's tables are spread over the machine, and
-// the widest few layers' activations.
+// memory is one accelerator's with a batch in flight: weights, of which a recommender's tables are spread over the machine, the
+// widest few layers' activations, and what a network that transcribes keeps of the speech and the longest transcript.
 func (j *inference) memory(g estimate.Group, p accelerator.Precision, batch float64) (estimate.Memory, *estimate.Refusal) {
 	weights := float64(j.net.WeightBytes(j.format))
 	if j.net.Class == model.Recommender {
 		weights /= float64(g.PerNode)
 	}
 	activations := batch * j.traffic(p) * j.live
-	return scale.Fit(g, j.c, j.part("weights", weights), j.part("activations", activations),
-		scale.Slack(j.c, unit.Bytes(activations)), scale.Runtime(j.c))
+	parts := []estimate.Part{
+		j.part("weights", weights), j.part("activations", activations), scale.Slack(j.c, unit.Bytes(activations)), scale.Runtime(j.c),
+	}
+	if j.net.Transcribes() {
+		parts = append(parts, j.part("kv_cache", batch*j.net.KVBytes(j.net.MaxContext, 16)))
+	}
+	return scale.Fit(g, j.c, parts...)
 }
 
 // liveLayers is how many layers' inputs and outputs are held at once.

@@ -48,7 +48,7 @@ type Net struct {
 	FLOP float64 // a sample
 }
 
-// Handles says that a network has a fixed cost a sample.
+// Handles says that a network has a fixed cost a sample, in training as well.
 func Handles(m *model.Model) bool {
 	switch m.Class {
 	case model.Vision, model.Speech, model.Recommender, model.Graph, model.Encoder:
@@ -80,7 +80,7 @@ func (n *Net) Reached(c *estimate.Curves, target estimate.Target) Figures {
 	}
 	out := Figures{Reached: fitted.Networks[n.Name]}
 	out.or(assumed.Networks[n.Name])
-	if target == estimate.Vision && n.Layers > 0 {
+	if target == estimate.Vision && n.Kind == "transformer" && n.Layers > 0 {
 		out.Kernels = cmp.Or(out.Kernels, kernelsPerLayer*float64(n.Layers))
 	}
 	like := fitted.Kinds[n.Kind]

@@ -320,3 +320,30 @@ func TestPinnedLayouts(t *testing.T) {
 		t.Error("tensor parallel")
 	}
 }
+
+// A batch of speech keeps what was heard and written of every window: 2 x 32 layers x 1280 numbers of 1500 frames and 448 tokens at 16
+// bit. Training of such a network is that of a transformer.
+func TestSpeech(t *testing.T) {
+	n := net(t, "whisper-large-v3", 0)
+	w := &workload.Workload{Kind: workload.BatchInfer, Model: n.Model, Format: "fp16", Batch: &workload.Batch{Requests: 1e6}}
+	if !Does(w) || Does(&workload.Workload{Kind: workload.Train, Model: n.Model, Layout: workload.LayoutPin{ZeRO: -1}}) {
+		t.Error("speech in bulk is of samples, its training of tokens")
+	}
+	j, err := New(w, estimate.EmbeddedCurves())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, refusal, _ := j.Best(group(chip(t, "L4"), 1, 1))
+	if refusal != nil {
+		t.Fatal(refusal)
+	}
+	window := 2. * 32 * 1280 * (1500 + 448) * 2
+	for _, p := range e.Memory.Parts {
+		if p.Name == "kv_cache" && math.Abs(float64(p.Bytes)/(window*float64(e.Layout.Batch))-1) > 1e-9 {
+			t.Errorf("%v bytes for a batch of %d", p.Bytes, e.Layout.Batch)
+		}
+	}
+	if len(e.Memory.Parts) != 5 || e.Layout.Batch < 16 || e.Bottleneck.Overhead <= 0 {
+		t.Errorf("%+v", e)
+	}
+}

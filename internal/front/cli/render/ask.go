@@ -9,6 +9,7 @@ import (
 	"github.com/rackrate/rackrate/internal/choose/plan"
 	"github.com/rackrate/rackrate/internal/choose/workload"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
+	"github.com/rackrate/rackrate/internal/facts/model"
 	"github.com/rackrate/rackrate/internal/front/say"
 )
 
@@ -51,9 +52,11 @@ func how(w *workload.Workload, s *say.Speaker) string {
 	return s.List(parts)
 }
 
-// over is the message of requests that are read and answered in tokens, only read in tokens, or neither.
-func over(id string, in, out int) string {
+// over is the message of requests that are read and answered in tokens, only read in tokens, windows of speech, or none of these.
+func over(id string, m *model.Model, in, out int) string {
 	switch {
+	case m != nil && m.Transcribes():
+		return id + "_windows"
 	case out > 0:
 		return id
 	case in > 0:
@@ -73,7 +76,7 @@ func extent(w *workload.Workload, s *say.Speaker) []string {
 		add("samples", say.Args{"Samples": count3(w.Samples)})
 	}
 	if t := w.Traffic; t != nil {
-		add(over("traffic", t.InputTokens, t.OutputTokens), say.Args{"Rate": requests(t.RequestsPerSecond, s), "In": t.InputTokens, "Out": t.OutputTokens})
+		add(over("traffic", w.Model, t.InputTokens, t.OutputTokens), say.Args{"Rate": requests(t.RequestsPerSecond, s), "In": t.InputTokens, "Out": t.OutputTokens})
 		for _, slo := range []struct {
 			id  string
 			max any
@@ -88,7 +91,7 @@ func extent(w *workload.Workload, s *say.Speaker) []string {
 		}
 	}
 	if b := w.Batch; b != nil {
-		add(over("requests", b.InputTokens, b.OutputTokens), say.Args{"Requests": count3(b.Requests), "In": b.InputTokens, "Out": b.OutputTokens})
+		add(over("requests", w.Model, b.InputTokens, b.OutputTokens), say.Args{"Requests": count3(b.Requests), "In": b.InputTokens, "Out": b.OutputTokens})
 	}
 	if d := w.Diffuse; d != nil {
 		add("images", say.Args{"Images": count3(d.Images), "Size": fmt.Sprintf("%d×%d", d.Width, d.Height), "Steps": d.Steps})
