@@ -24,6 +24,7 @@ import (
 type accuracyOptions struct {
 	by, only string
 	worst    int
+	rows     bool
 }
 
 // AddFlags declares the flags.
@@ -31,13 +32,17 @@ func (o *accuracyOptions) AddFlags(f *pflag.FlagSet, s *say.Speaker) {
 	f.StringVar(&o.by, "by", "", s.Text("option.by"))
 	f.StringVar(&o.only, "only", "", s.Text("option.only"))
 	f.IntVar(&o.worst, "worst", 3, s.Text("option.worst"))
+	f.BoolVar(&o.rows, "rows", false, s.Text("option.rows"))
 	called(f, "by", "WHAT")
 	called(f, "only", "KIND")
 }
 
 // Validate checks the words.
-func (o *accuracyOptions) Validate() error {
+func (o *accuracyOptions) Validate(files []string) error {
 	var faults problem.List
+	if o.rows && len(files) == 0 {
+		faults = append(faults, problem.New(problem.Input, "cli.rows_need_files", nil))
+	}
 	faults = oneOf(faults, "--by", o.by, accuracy.Dimensions())
 	faults = oneOf(faults, "--only", o.only, targets(estimate.Targets))
 	if o.worst < 0 {
@@ -71,7 +76,7 @@ func newAccuracy(d *deps) *cobra.Command {
 	completeWords(cmd, "only", targets(estimate.Targets))
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = d.settled(func(_ *cobra.Command, args []string) error {
-		if err := opts.Validate(); err != nil {
+		if err := opts.Validate(args); err != nil {
 			return err
 		}
 		return runAccuracy(opts, args, d)
@@ -101,9 +106,13 @@ func runAccuracy(o *accuracyOptions, files []string, d *deps) error {
 		}
 		report := accuracy.Measure(set, curves)
 		doc.Summaries, doc.Skipped = report.Summaries(curves, o.worst), report.Skipped
+		if o.rows {
+			doc.Results = report.Results
+		}
 	}
 	if o.only != "" {
 		doc.Summaries = slices.DeleteFunc(doc.Summaries, func(s accuracy.Summary) bool { return string(s.Target) != o.only })
+		doc.Results = slices.DeleteFunc(doc.Results, func(r accuracy.Result) bool { return string(r.Target) != o.only })
 		doc.Skipped = slices.DeleteFunc(doc.Skipped, func(s accuracy.Skipped) bool { return string(s.Target) != o.only })
 	}
 	return d.show(doc)

@@ -18,6 +18,7 @@ type Accuracy struct {
 	Groups  []AccuracyGroup            `json:"groups"`
 	Worst   []AccuracyWorst            `json:"worst"`
 	Skipped []AccuracySkipped          `json:"skipped"`
+	Rows    []AccuracyRow              `json:"rows"`
 }
 
 // Errors is how far off predictions were; null where nothing was compared.
@@ -56,6 +57,26 @@ type AccuracyWorst struct {
 	Predicted float64 `json:"predicted"`
 }
 
+// AccuracyRow is a row with its prediction. Naive is null where the naive rule says nothing.
+type AccuracyRow struct {
+	Kind        string   `json:"kind"`
+	File        string   `json:"file"`
+	Line        int      `json:"line"`
+	Model       string   `json:"model"`
+	Accelerator string   `json:"accelerator"`
+	Framework   string   `json:"framework"`
+	Precision   string   `json:"precision"`
+	Label       string   `json:"label"`
+	Source      string   `json:"source"`
+	Measured    *float64 `json:"measured"`
+	Predicted   *float64 `json:"predicted"`
+	Low         *float64 `json:"low"`
+	High        *float64 `json:"high"`
+	Naive       *float64 `json:"naive"`
+	Like        string   `json:"like"`
+	Assumed     []string `json:"assumed"`
+}
+
 // AccuracySkipped is a row that could not be predicted.
 type AccuracySkipped struct {
 	Kind   string `json:"kind"`
@@ -84,10 +105,11 @@ func someErrors(e estimate.Error) *Errors {
 	return &out
 }
 
-// AccuracyOf is summaries as JSON; skipped is the rows left out where tables were given.
-func AccuracyOf(summaries []accuracy.Summary, skipped []accuracy.Skipped, heldOut bool, asOf string) Accuracy {
+// AccuracyOf is summaries as JSON; skipped is the rows left out where tables were given, and
+// results every row with its prediction where they were asked for.
+func AccuracyOf(summaries []accuracy.Summary, skipped []accuracy.Skipped, results []accuracy.Result, heldOut bool, asOf string) Accuracy {
 	out := Accuracy{Schema: AccuracySchema, HeldOut: heldOut, AsOf: text(asOf), Overall: map[string]AccuracyOverall{},
-		Groups: []AccuracyGroup{}, Worst: []AccuracyWorst{}, Skipped: []AccuracySkipped{}}
+		Groups: []AccuracyGroup{}, Worst: []AccuracyWorst{}, Skipped: []AccuracySkipped{}, Rows: []AccuracyRow{}}
 	for _, s := range summaries {
 		kind := string(s.Target)
 		o := AccuracyOverall{Errors: errorsOf(s.Error), New: someErrors(s.New), Unseen: someErrors(s.Unseen), Skipped: map[string]int{}}
@@ -101,6 +123,10 @@ func AccuracyOf(summaries []accuracy.Summary, skipped []accuracy.Skipped, heldOu
 		for _, w := range s.Worst {
 			out.Worst = append(out.Worst, AccuracyWorst{kind, w.Label, w.Source, w.Measured, w.Predicted})
 		}
+	}
+	for _, r := range results {
+		out.Rows = append(out.Rows, AccuracyRow{string(r.Target), r.File, r.Line, r.Model, r.Tags.Chip, r.Tags.Framework, r.Tags.Precision, r.Label, r.Source,
+			number(r.Measured, 6), number(r.Value, 6), number(r.Low, 6), number(r.High, 6), positive(r.Baseline), string(r.Like), list(r.Assumed)})
 	}
 	for _, s := range skipped {
 		out.Skipped = append(out.Skipped, AccuracySkipped{string(s.Target), string(s.Reason), s.File, s.Line, s.What})

@@ -3,8 +3,10 @@ package render
 import (
 	"cmp"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/rackrate/rackrate/internal/choose/accuracy"
 	"github.com/rackrate/rackrate/internal/choose/estimate"
@@ -16,10 +18,11 @@ import (
 type Accuracy struct {
 	Summaries []accuracy.Summary
 	Skipped   []accuracy.Skipped
-	Files     []string // empty for the summary of the last fit
-	AsOf      string   // of the newest fit
-	By        string   // what to break the errors down by; empty for nothing
-	Top       int      // groups of each kind that are shown; 0 is all
+	Results   []accuracy.Result // every row, where they were asked for
+	Files     []string          // empty for the summary of the last fit
+	AsOf      string            // of the newest fit
+	By        string            // what to break the errors down by; empty for nothing
+	Top       int               // groups of each kind that are shown; 0 is all
 }
 
 // Text writes the errors by kind, the groups asked for, the worst rows and what was left out.
@@ -42,6 +45,27 @@ func (d *Accuracy) Text(p *Printer, wide bool) {
 		d.worst(p)
 	}
 	d.left(p)
+	if len(d.Results) > 0 {
+		p.Gap()
+		d.rows(s).Write(p)
+	}
+}
+
+// rows is every row with its prediction.
+func (d *Accuracy) rows(s *say.Speaker) *Grid {
+	g := &Grid{Columns: []Column{
+		{Head: s.Text("column.line")}, {Head: s.Text("column.kind")}, {Head: s.Text("column.row"), Shrink: true}, {Head: s.Text("column.measured"), Right: true},
+		{Head: s.Text("column.predicted"), Right: true}, {Head: s.Text("column.interval"), Right: true}, {Head: s.Text("column.off"), Right: true},
+	}}
+	for _, r := range d.Results {
+		place := strconv.Itoa(r.Line)
+		if len(d.Files) > 1 {
+			place = filepath.Base(r.File) + ":" + place
+		}
+		g.Add(place, s.Term("target", string(r.Target)), r.Label, s.Number(r.Measured), s.Number(r.Value),
+			s.NumberRange(r.Low, r.High), signed(s, r.Value/r.Measured-1))
+	}
+	return g
 }
 
 // Markdown writes the errors by kind and, by accelerator unless asked otherwise, those of its groups.
@@ -65,14 +89,22 @@ func errorCells(s *say.Speaker, e estimate.Error) []string {
 	if e.N == 0 {
 		return []string{"0", say.Unknown, say.Unknown, say.Unknown, say.Unknown, say.Unknown}
 	}
-	naive, sign := say.Unknown, ""
+	naive := say.Unknown
 	if e.BaselineHave > 0 {
 		naive = s.Percent(e.BaselineAPE)
 	}
-	if e.Bias > 0 {
-		sign = "+"
+	return []string{s.Int(int64(e.N)), s.Percent(e.MdAPE), s.Percent(e.P90), signed(s, e.Bias), s.Percent(e.Coverage), naive}
+}
+
+// signed is a share with its sign.
+func signed(s *say.Speaker, v float64) string {
+	switch {
+	case v < 0:
+		return "-" + s.Percent(-v)
+	case v > 0:
+		return "+" + s.Percent(v)
 	}
-	return []string{s.Int(int64(e.N)), s.Percent(e.MdAPE), s.Percent(e.P90), sign + s.Percent(e.Bias), s.Percent(e.Coverage), naive}
+	return s.Percent(0)
 }
 
 func (d *Accuracy) overall(s *say.Speaker) *Grid {
@@ -148,11 +180,14 @@ func (d *Accuracy) left(p *Printer) {
 
 // Wire gives the JSON.
 func (d *Accuracy) Wire(*say.Speaker) any {
-	return wire.AccuracyOf(d.Summaries, d.Skipped, len(d.Files) == 0, d.AsOf)
+	return wire.AccuracyOf(d.Summaries, d.Skipped, d.Results, len(d.Files) == 0, d.AsOf)
 }
 
-// Rows gives one row a group, the kinds as a whole first.
+// Rows gives one row a group, the kinds as a whole first; or the rows themselves where they were asked for.
 func (d *Accuracy) Rows() [][]string {
+	if len(d.Results) > 0 {
+		return d.each()
+	}
 	rows := [][]string{{"kind", "by", "value", "n", "mdape", "p90", "bias", "coverage", "baseline_mdape"}}
 	add := func(target estimate.Target, by, value string, e estimate.Error) {
 		f := func(v float64) string { return strconv.FormatFloat(v, 'f', 4, 64) }
@@ -169,6 +204,17 @@ func (d *Accuracy) Rows() [][]string {
 		for _, v := range x.Shares {
 			add(x.Target, v.By, v.Value, v.Error)
 		}
+	}
+	return rows
+}
+
+// each gives every row with its prediction, the heads first.
+func (d *Accuracy) each() [][]string {
+	rows := [][]string{{"file", "line", "kind", "model", "accelerator", "framework", "precision", "label", "source", "measured", "predicted", "low", "high", "naive", "like", "assumed"}}
+	for _, r := range d.Results {
+		f := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+		rows = append(rows, []string{r.File, strconv.Itoa(r.Line), string(r.Target), r.Model, r.Tags.Chip, r.Tags.Framework, r.Tags.Precision, r.Label, r.Source,
+			f(r.Measured), f(r.Value), f(r.Low), f(r.High), f(r.Baseline), string(r.Like), strings.Join(r.Assumed, "; ")})
 	}
 	return rows
 }
