@@ -225,17 +225,18 @@ const naiveShare = 0.6
 // structures and precisions, follow single networks and do worse on groups left out.
 var tpotRecipe = recipe{
 	params: []string{
-		"serve.captured", "serve.alike", "serve.crowded", "serve.trtllm.layer_us", "serve.trtllm.step_us",
-		"serve.vllm.layer_us", "serve.vllm.step_us", "serve.sglang.layer_us", "serve.sglang.step_us",
+		"serve.captured", "serve.alike", "serve.crowded", "serve.trtllm.layer_us", "serve.trtllm.step_us", "serve.vllm.layer_us", "serve.vllm.step_us",
+		"serve.sglang.layer_us", "serve.sglang.step_us",
 	},
 	attributes: []string{"framework", "arch", "mode"},
 }
 
-// ttftRecipe fits what a request meets before and in the work on its prompt.
+// ttftRecipe fits what a request meets before the work on its prompt, and how fast that is.
 var ttftRecipe = recipe{
 	params: []string{
-		"serve.trtllm.front_ms", "serve.vllm.front_ms", "serve.sglang.front_ms", "serve.trtllm.apart_steps", "serve.trtllm.wait_steps", "serve.vllm.wait_steps", "serve.sglang.wait_steps",
-		"serve.trtllm.busy_share", "serve.vllm.busy_share", "serve.sglang.busy_share", "serve.trtllm.eager_us", "serve.vllm.eager_us", "serve.sglang.eager_us", "serve.passes", "serve.widened", "serve.hand_ms",
+		"serve.trtllm.front_ms", "serve.vllm.front_ms", "serve.sglang.front_ms", "serve.trtllm.eager_us", "serve.vllm.eager_us", "serve.sglang.eager_us",
+		"serve.trtllm.wait_steps", "serve.vllm.wait_steps", "serve.sglang.wait_steps", "serve.trtllm.apart_steps", "serve.hand_ms",
+		"serve.trtllm.busy_share", "serve.vllm.busy_share", "serve.sglang.busy_share", "serve.passes", "serve.widened",
 	},
 	attributes: []string{"framework", "arch", "mode"},
 }

@@ -22,7 +22,7 @@ func servingParams() map[string]Param {
 		maps.Copy(out, map[string]Param{
 			"serve." + engine + ".step_us":        {func(c *Curves) *float64 { return &of(c).StepUS }, 200, 4000},
 			"serve." + engine + ".sequence_us":    {func(c *Curves) *float64 { return &of(c).SequenceUS }, 0, 50},
-			"serve." + engine + ".layer_us":       {func(c *Curves) *float64 { return &of(c).LayerUS }, 0, 80},
+			"serve." + engine + ".layer_us":       {func(c *Curves) *float64 { return &of(c).LayerUS }, 0, 160},
 			"serve." + engine + ".eager_us":       {func(c *Curves) *float64 { return &of(c).EagerUS }, 0, 1000},
 			"serve." + engine + ".kernel_share":   {func(c *Curves) *float64 { return &of(c).KernelShare }, 0.4, 1.1},
 			"serve." + engine + ".busy_share":     {func(c *Curves) *float64 { return &of(c).BusyShare }, 0.4, 1.1},
