@@ -210,7 +210,7 @@ func middle(networks map[string]estimate.Reached, names []string) estimate.Reach
 			*x.of(&out) = significant(math.Exp(Quantile(logs, 0.5)))
 		}
 	}
-	out.Source = "as " + strings.Join(known, ", ")
+	out.Source = "networks like it: " + strings.Join(known, ", ")
 	return out
 }
 

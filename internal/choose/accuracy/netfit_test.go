@@ -63,7 +63,7 @@ func TestNetworksRecovered(t *testing.T) {
 			t.Errorf("%s: %+v, planted %+v", name, g, w)
 		}
 	}
-	if c := got.kinds["convolution"]; math.Abs(c.Level/math.Sqrt(1.2*0.8)-1) > 0.03 || c.Source != "as resnet-50, retinanet" {
+	if c := got.kinds["convolution"]; math.Abs(c.Level/math.Sqrt(1.2*0.8)-1) > 0.03 || c.Source != "networks like it: resnet-50, retinanet" {
 		t.Errorf("%+v", c)
 	}
 }

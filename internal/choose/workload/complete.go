@@ -53,6 +53,14 @@ func (r *reader) missing(root *yaml.Node, f *Field) {
 	r.lacking(root, f.Path, codeMissing, problem.Args{"Key": f.Path, "Kind": string(r.kind), "Example": f.example(r.kind)})
 }
 
+// suited is the choice without the ways that the workload's network has no use for.
+func (r *reader) suited(c choice) choice {
+	c.ways = slices.DeleteFunc(slices.Clone(c.ways), func(way []string) bool {
+		return slices.ContainsFunc(way, func(path string) bool { return !r.suits(field(path, r.kind)) })
+	})
+	return c
+}
+
 // choose holds a choice to one way, and that way to all of its keys.
 func (r *reader) choose(root *yaml.Node, c choice) {
 	used, first := -1, ""
@@ -70,12 +78,12 @@ func (r *reader) choose(root *yaml.Node, c choice) {
 	}
 	if used < 0 {
 		if c.required {
-			r.lacking(root, c.ways[0][0], codeMissingChoice, problem.Args{"Kind": string(r.kind), "Ways": c.String()})
+			r.lacking(root, c.ways[0][0], codeMissingChoice, problem.Args{"Kind": string(r.kind), "Ways": r.suited(c).String()})
 		}
 		return
 	}
 	for _, path := range c.ways[used] {
-		if !r.has(path) {
+		if !r.has(path) && r.suits(field(path, r.kind)) {
 			r.fault(r.given[first], codeNeedsAlso, problem.Args{"Key": first, "Other": path})
 		}
 	}

@@ -19,7 +19,7 @@ type job struct {
 	c      *estimate.Curves
 	net    *Net
 	format model.FormatInfo
-	live   float64 // share of a sample's memory traffic that is held at once in inference
+	live   float64 // share of a sample's memory traffic in the forward pass that is held at once
 }
 
 // Does says that a workload is one of samples: inference of a network with a fixed cost, or training all of its weights.
@@ -58,6 +58,7 @@ func New(w *workload.Workload, c *estimate.Curves) (estimate.Job, error) {
 	}
 	j := job{w: w, c: c, net: net, format: f, live: math.Min(1, liveLayers/net.Reached(c, estimate.Vision).Kernels)}
 	if w.Kind == workload.Train || w.Kind == workload.Finetune {
+		j.live = net.Reached(c, estimate.SampleTraining).Kept
 		return &training{j}, nil
 	}
 	return &inference{j}, nil
@@ -140,9 +141,6 @@ func (j *inference) Best(g estimate.Group) (estimate.Estimate, *estimate.Refusal
 	return j.batch(g, s)
 }
 
-// worthwhile is the share of the best rate that the smallest batch must reach.
-const worthwhile = 0.95
-
 // batch works requests off. The batch is the smallest that reaches nearly the best rate, or what memory and the requests leave.
 func (j *inference) batch(g estimate.Group, s Setting) (estimate.Estimate, *estimate.Refusal, int) {
 	r, refusal := j.net.Rate(j.c, g, s)
@@ -153,13 +151,12 @@ func (j *inference) batch(g estimate.Group, s Setting) (estimate.Estimate, *esti
 	count := float64(g.Accelerators())
 	working := math.Min(count, math.Max(1, math.Ceil(requests)))
 	busiest := math.Ceil(math.Max(1, requests/working))
-	reach := func(b float64) float64 { return b * r.sample() / r.batch(b) }
 	b, looked := 1.0, 1
 	memory, refusal := j.memory(g, s.Precision, b)
 	if refusal != nil {
 		return estimate.Estimate{Memory: memory}, refusal, looked
 	}
-	for reach(b) < worthwhile && b < math.Min(r.Batch, busiest) {
+	for r.reach(b) < worthwhile && b < math.Min(r.Batch, busiest) {
 		next := math.Min(2*b, math.Min(r.Batch, busiest))
 		more, bad := j.memory(g, s.Precision, next)
 		looked++
@@ -169,7 +166,7 @@ func (j *inference) batch(g estimate.Group, s Setting) (estimate.Estimate, *esti
 		b, memory = next, more
 	}
 	// The busiest accelerator ends last.
-	seconds := busiest * count / r.PerSecond / math.Min(1, reach(b)/worthwhile)
+	seconds := busiest * count / r.PerSecond / math.Min(1, r.reach(b)/worthwhile)
 	e := j.report(g, r, s, b, requests/seconds)
 	e.Memory = memory
 	e.Layout.Replicas = g.Accelerators()

@@ -37,6 +37,7 @@ type Figures struct {
 	estimate.Reached `yaml:",inline"`
 	Most             float64 `yaml:"most"`     // samples that engines batch
 	Exchange         float64 `yaml:"exchange"` // bytes of embeddings a sample of training, there and back
+	Kept             float64 `yaml:"kept"`     // activations kept for the backward pass over the traffic of the forward pass
 }
 
 var embedded = estimate.Embedded[constants]("efficiency/persample.yaml")
@@ -96,7 +97,7 @@ func (f *Figures) or(other Figures) {
 		f.Level, f.N, f.Groups, f.Source = other.Level, other.N, other.Groups, other.Source
 	}
 	f.Kernels, f.Alone = cmp.Or(f.Kernels, other.Kernels), cmp.Or(f.Alone, other.Alone)
-	f.Most, f.Exchange = cmp.Or(f.Most, other.Most), cmp.Or(f.Exchange, other.Exchange)
+	f.Most, f.Exchange, f.Kept = cmp.Or(f.Most, other.Most), cmp.Or(f.Exchange, other.Exchange), cmp.Or(f.Kept, other.Kept)
 }
 
 // A fused transformer layer is seven kernels.

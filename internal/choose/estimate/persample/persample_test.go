@@ -347,3 +347,41 @@ func TestSpeech(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 }
+
+// What a sample keeps for the backward pass: 11.1 million outputs, twice, at 16 bit of a ResNet-50 image, and between two batches of
+// MLPerf Training (43.0 GB at 64 images, 22.0 GB at 32) of a RetinaNet image.
+func TestPublishedActivations(t *testing.T) {
+	g := group(chip(t, "GB200"), 1, 1)
+	for name, want := range map[string]float64{"resnet-50": 11.1e6 * 2 * 2, "retinanet": (43.0e9 - 22.04e9) / 32} {
+		w := &workload.Workload{Kind: workload.Train, Model: net(t, name, 0).Model, Format: "bf16", Optimizer: workload.SGD, Samples: 1e6, GlobalBatch: 64}
+		made, err := New(w, estimate.EmbeddedCurves())
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := func(local float64) float64 {
+			m, refusal := made.(*training).memory(g, accelerator.BF16, local)
+			if refusal != nil {
+				t.Fatal(refusal)
+			}
+			for _, p := range m.Parts {
+				if p.Name == "activations" {
+					return float64(p.Bytes)
+				}
+			}
+			return 0
+		}
+		if got := (of(64) - of(32)) / 32; math.Abs(got/want-1) > 0.1 {
+			t.Errorf("%s: %.3g bytes a sample, want %.3g", name, got, want)
+		}
+	}
+}
+
+// Without a latency a service's batch is the smallest that is worth it.
+func TestServedWithoutBound(t *testing.T) {
+	g, c := group(chip(t, "L4"), 1, 1), estimate.EmbeddedCurves()
+	n := net(t, "resnet-50", 0)
+	r, _ := n.Rate(c, g, Setting{Mode: Served, Precision: accelerator.INT8})
+	if r.reach(r.Batch) < worthwhile || r.reach(r.Batch/2) >= worthwhile || r.Latency != 2*r.batch(r.Batch) {
+		t.Errorf("%+v", r)
+	}
+}

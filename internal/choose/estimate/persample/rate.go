@@ -89,14 +89,21 @@ func correct(c *estimate.Curves, target estimate.Target, tags estimate.Tags, gro
 // 1 / (1 + tail x seconds a sample / slack), tail half the logarithm of 100.
 var tail = math.Log(100) / 2
 
+// worthwhile is the share of the best rate that the smallest batch must reach where nothing bounds it.
+const worthwhile = 0.95
+
+// reach is the share of the best rate that batches of b reach.
+func (p parts) reach(b float64) float64 { return b * p.sample() / p.batch(b) }
+
 // serve fills in the most samples a second that hold a bound: while one batch, of so many at the most, runs, the next one gathers,
 // so two batches fit the bound; and the load leaves room for samples that come in clusters.
 func (r *Rate) serve(most, bound, count float64) *estimate.Refusal {
 	first := r.batch(1)
 	if bound == 0 {
-		r.Batch = most
-		r.Latency = 2 * r.batch(most)
-		r.PerSecond = count * most / r.batch(most)
+		for r.Batch = 1; r.Batch < most && r.reach(r.Batch) < worthwhile; r.Batch *= 2 {
+		}
+		r.Latency = 2 * r.batch(r.Batch)
+		r.PerSecond = count * r.Batch / r.batch(r.Batch)
 		return nil
 	}
 	if first >= bound {

@@ -10,7 +10,6 @@ import (
 
 type trainingConstants struct {
 	Exposed     float64 `yaml:"exposed"`
-	Kept        float64 `yaml:"kept"`
 	Source      string  `yaml:"source"`
 	assumptions `yaml:",inline"`
 }

@@ -116,7 +116,7 @@ func (j *training) memory(g estimate.Group, p accelerator.Precision, local float
 	if j.net.Class == model.Recommender {
 		tables = 4 * (float64(j.net.Params.Total) - dense) / float64(g.Accelerators())
 	}
-	activations := local * j.traffic(accelerator.BF16) * embedded().Training.Kept
+	activations := local * j.traffic(accelerator.BF16) * j.live
 	runtime := scale.Runtime(j.c)
 	if g.Accelerators() > 1 {
 		runtime.Bytes += unit.Bytes(j.c.Memory.CommGiB * float64(unit.GiB))
