@@ -42,6 +42,7 @@ var styles = map[string]style{
 	"minimax_m2":  {family: "minimax", norms: 2, normParams: 1, oBias: true, adjust: miniMax},
 	"starcoder2":  {family: "starcoder", norms: 2, normParams: 2, qkvBias: true, oBias: true, mlpBias: true, plainMLP: true, tied: true, fullEvery: 1},
 	"stablelm":    {family: "stablelm", norms: 2, normParams: 2, adjust: useQKVBias},
+	"nemotron":    {family: "nemotron", norms: 2, normParams: 2, oBias: true, plainMLP: true},
 	"olmo":        {family: "olmo", norms: 2, normParams: 0, oBias: true},
 	"olmo2":       {family: "olmo", norms: 2, normParams: 1, oBias: true, qkNorm: wholeQKNorm},
 	"granite":     {family: "granite", norms: 2, normParams: 1, oBias: true},
@@ -69,7 +70,7 @@ var architectures = map[string]string{
 	"Gemma3ForCausalLM": "gemma3_text", "Gemma3ForConditionalGeneration": "gemma3", "DeepseekV2ForCausalLM": "deepseek_v2",
 	"DeepseekV3ForCausalLM": "deepseek_v3", "GPT2LMHeadModel": "gpt2", "OPTForCausalLM": "opt", "BloomForCausalLM": "bloom",
 	"FalconForCausalLM": "falcon", "MPTForCausalLM": "mpt", "BaichuanForCausalLM": "baichuan", "BaiChuanForCausalLM": "baichuan",
-	"GptOssForCausalLM": "gpt_oss", "BertModel": "bert", "BertForMaskedLM": "bert", "WhisperForConditionalGeneration": "whisper",
+	"NemotronForCausalLM": "nemotron", "GptOssForCausalLM": "gpt_oss", "BertModel": "bert", "BertForMaskedLM": "bert", "WhisperForConditionalGeneration": "whisper",
 	"ViTForImageClassification": "vit",
 }
 

@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -31,6 +32,20 @@ func TestPublishedTotalsOfOtherFamilies(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		} else if m.Params.Total != c.want {
 			t.Errorf("%s: %d, want %d (off by %d)", name, m.Params.Total, c.want, m.Params.Total-c.want)
+		}
+	}
+}
+
+// The papers' own counts of embeddings and of all else, in billions: arXiv:2402.16819 and 2406.11704, table 1; xAI rounds its total.
+func TestNetworksAsTheirPapersCountThem(t *testing.T) {
+	for name, want := range map[string][2]float64{"nemotron-4-15b": {3.15, 12.5}, "nemotron-4-340b": {9.44, 331.6}, "grok-1": {0.8, 314.9}} {
+		m, err := model.Embedded().Get(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		looked := float64(m.Params.Embedding+m.Params.Head) / 1e9
+		if rest := float64(m.Params.Total)/1e9 - looked; math.Abs(looked-want[0]) > 0.05 || math.Abs(rest-want[1]) > 0.1 {
+			t.Errorf("%s: %.2f billion in embeddings and %.1f besides, want %v", name, looked, rest, want)
 		}
 	}
 }
