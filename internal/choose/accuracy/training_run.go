@@ -41,6 +41,7 @@ type trained struct {
 	base   model.Format // of frozen weights, where they are quantized
 	tag    string       // what tells recipes of a format apart
 	pure   bool         // weights and optimizer states at 16 bit, without a 32-bit copy
+	plain  bool         // the scales of frozen weights are not quantized themselves
 }
 
 // trainingFormat reads a precision. Recipes of 8-bit scaling (a tensor, a row, a block, microscaling) differ in
@@ -49,7 +50,7 @@ func trainingFormat(text string) (trained, bool) {
 	t := strings.ToLower(text)
 	switch {
 	case strings.Contains(t, "nf4"):
-		return trained{format: "bf16", base: "nf4", tag: "bf16", pure: true}, true
+		return trained{format: "bf16", base: "nf4", tag: "bf16", pure: true, plain: !strings.HasSuffix(t, "-dq")}, true
 	case strings.HasPrefix(t, "bf16/int8"), t == "int8":
 		return trained{format: "int8", tag: "int8"}, true
 	case strings.HasPrefix(t, "fp8/fp4"):
@@ -85,10 +86,16 @@ func networkOf(r Row) *model.Model {
 		return nil
 	}
 	m, err := model.ParseConfig(name, []byte(configOf(r)))
-	if err != nil {
+	if err != nil || !near(float64(m.Params.Total), r.Num("params_b")*1e9) {
 		return nil
 	}
 	return m
+}
+
+// near says whether a count of parameters is the one that a row states, if it does, but for embeddings: what is far from it has experts
+// or another part that the columns do not tell.
+func near(counted, stated float64) bool {
+	return stated == 0 || counted > 0.75*stated && counted < 1.33*stated
 }
 
 // configOf writes a row's columns as a config.json: gated networks are those with grouped heads or a width that is not four times the
@@ -167,6 +174,13 @@ func fineTune(x *run, r Row, f trained) {
 		x.w.Optimizer = workload.AdamWBF16
 		if x.count == 1 {
 			x.details.OptimizerBytes, x.details.GradientBytes = 2, 0.1
+		}
+	}
+	x.details.WideNorms = x.w.Software.Framework == "litgpt"
+	if x.w.Software.Framework == "litgpt" && f.base == "nf4" {
+		x.details.KeptInputs = strings.HasSuffix(r.Text("framework"), "2023-10") // with bitsandbytes 0.41
+		if f.plain {
+			x.details.WeightBytes = 0.5 + 4.0/64 // a 32-bit scale for each block of 64 (Dettmers et al. 2023)
 		}
 	}
 	text := strings.ToLower(r.Text("workload"))

@@ -59,8 +59,8 @@ func TestTrainingRowsAsStated(t *testing.T) {
 		{"InternEvo, states shared by eight", []string{"model=InternLM-7B", "layers=32", "hidden=4096", "heads=32", "kv_heads=32", "ffn=11008", "vocab=103168", "accelerator=A100-SXM-80GB", "accelerator_count=1024", "precision=bf16", "seq_len=2048", "micro_batch=2", "global_batch=8192", "tp=1", "pp=1", "dp=1024", "fsdp_or_zero=zero1-8", "activation_recompute=none", "tokens_per_s_per_gpu=3625", "framework=InternEvo", "workload=pretrain", "notes=4 micro-batches; 4x100Gb RoCE per node"},
 			workload.LayoutPin{TP: 1, PP: 1, DP: 1024, CP: 1, MicroBatch: 2, Virtual: 1, ZeRO: 1, Recompute: "none"}, train.Details{Shard: 8, Precision: "bf16", Mode: "pretrain"}, "bf16", workload.Full, "internevo", 8, 400, 3625 * 1024, 2048, 8192},
 		{"torchtitan, operators recomputed", []string{"model=Llama-3.1-8B", "accelerator=H100-SXM-96GB-HBM2e-500W", "accelerator_count=8", "precision=fp8-rowwise", "seq_len=8192", "micro_batch=2", "global_batch=16", "tp=1", "pp=1", "dp=8", "cp=1", "fsdp_or_zero=FSDP2(zero3)", "activation_recompute=selective(op)", "step_time_s=2", "framework=torchtitan", "workload=pretrain"},
-			workload.LayoutPin{TP: 1, PP: 1, DP: 8, CP: 1, MicroBatch: 2, Virtual: 1, ZeRO: 3, Recompute: "none"}, train.Details{Again: 0.5, Kept: 0.45, Precision: "fp8-fine", Mode: "pretrain"}, "fp8", workload.Full, "torchtitan", 8, 3200, 16 * 8192 / 2, 8192, 16},
-		{"torchtitan, a local batch in as many pieces as stages", []string{"model=Llama-3.1-405B", "accelerator=H100-SXM-96GB-HBM2e-500W", "accelerator_count=512", "precision=fp8", "seq_len=8192", "micro_batch=32", "global_batch=256", "tp=8", "pp=8", "dp=8", "cp=1", "fsdp_or_zero=FSDP2(zero3)", "activation_recompute=full", "tokens_per_s_per_gpu=128", "framework=torchtitan", "workload=pretrain", "notes=Interleaved 1F1B; compile"},
+			workload.LayoutPin{TP: 1, PP: 1, DP: 8, CP: 1, MicroBatch: 2, Virtual: 1, ZeRO: 3, Recompute: "none"}, train.Details{Again: 0.5, Kept: 0.45, LogitBytes: train.EagerLogit, Precision: "fp8-fine", Mode: "pretrain"}, "fp8", workload.Full, "torchtitan", 8, 3200, 16 * 8192 / 2, 8192, 16},
+		{"torchtitan, a local batch in as many pieces as stages", []string{"model=Llama-3.1-405B", "accelerator=H100-SXM-96GB-HBM2e-500W", "accelerator_count=512", "precision=fp8", "seq_len=8192", "micro_batch=32", "global_batch=256", "tp=8", "pp=8", "dp=8", "cp=1", "fsdp_or_zero=FSDP2(zero3)", "activation_recompute=full", "tokens_per_s_per_gpu=128", "framework=torchtitan", "workload=pretrain", "source=pytorch/torchtitan benchmarks/llama3_h100_202506.md", "notes=Interleaved 1F1B; compile"},
 			workload.LayoutPin{TP: 8, PP: 8, DP: 8, CP: 1, MicroBatch: 4, Virtual: 2, ZeRO: 3, Recompute: "full"}, train.Details{Precision: "fp8", Mode: "pretrain"}, "fp8", workload.Full, "torchtitan", 8, 3200, 128 * 512, 8192, 256},
 		{"paper of 2022, without sequence parallelism", []string{"model=GPT-22B", "layers=48", "hidden=6144", "heads=64", "kv_heads=64", "ffn=24576", "vocab=51200", "accelerator=A100-SXM-80GB", "accelerator_count=8", "precision=fp16", "seq_len=2048", "micro_batch=4", "global_batch=4", "tp=8", "pp=1", "dp=1", "vp=1", "fsdp_or_zero=none", "activation_recompute=full", "step_time_s=1.42", "framework=Megatron-LM 2022", "workload=pretrain"},
 			workload.LayoutPin{TP: 8, PP: 1, DP: 1, CP: 1, MicroBatch: 4, Virtual: 1, Recompute: "full"}, train.Details{Unfused: true, WholeNorms: true, Precision: "fp16", Mode: "pretrain"}, "fp16", workload.Full, "megatron-lm", 8, 1600, 4 * 2048 / 1.42, 2048, 4},
@@ -73,7 +73,7 @@ func TestTrainingRowsAsStated(t *testing.T) {
 		{"Neuron, two cores a chip", []string{"model=Llama-3.1-70B", "accelerator=Trainium1", "accelerator_count=512", "precision=bf16", "seq_len=8192", "micro_batch=1", "global_batch=1024", "tp=32", "pp=8", "dp=4", "fsdp_or_zero=zero1", "samples_per_s=7.94", "framework=NeuronX Distributed 2.24.0", "workload=pretrain"},
 			workload.LayoutPin{TP: 16, PP: 8, DP: 4, CP: 1, MicroBatch: 1, Virtual: 1, ZeRO: 1}, train.Details{Precision: "bf16", Mode: "pretrain"}, "bf16", workload.Full, "neuron", 16, 800, 7.94 * 8192, 8192, 1024},
 		{"LitGPT, quantized base", []string{"model=phi-1.5 1.3 B", "accelerator=A100-SXM-40GB", "accelerator_count=1", "precision=bf16-true+bnb.nf4", "micro_batch=1", "global_batch=128", "dp=1", "fsdp_or_zero=none", "activation_recompute=none", "peak_mem_gb=3.78", "framework=LitGPT 2023-10", "workload=finetune-LoRA", "notes=longest sample 1034-1304 tokens"},
-			workload.LayoutPin{DP: 1, MicroBatch: 1, Recompute: "none"}, train.Details{Precision: "bf16", Mode: "qlora"}, "bf16", workload.QLoRA, "litgpt", 1, 200, 0, 1034, 128},
+			workload.LayoutPin{DP: 1, MicroBatch: 1, Recompute: "none"}, train.Details{WeightBytes: 0.5625, KeptInputs: true, WideNorms: true, Precision: "bf16", Mode: "qlora"}, "bf16", workload.QLoRA, "litgpt", 1, 200, 0, 1034, 128},
 		{"torchtune, states of 8 bit", []string{"model=Llama-3.1-8B", "accelerator=RTX-A6000", "accelerator_count=1", "precision=bf16", "seq_len=2048", "micro_batch=2", "fsdp_or_zero=none", "tokens_per_s_total=2579", "framework=torchtune", "workload=finetune-full"},
 			workload.LayoutPin{MicroBatch: 2, Recompute: "full"}, train.Details{GradientBytes: 0.1, OptimizerBytes: 2, Precision: "bf16", Mode: "full"}, "bf16", workload.Full, "torchtune", 1, 50, 2579, 2048, 2},
 	} {
@@ -110,6 +110,16 @@ func TestTrainingRowsLeftOut(t *testing.T) {
 		trainingRow(s, rowOf(t, append(slices.Clone(base), change)...))
 		if len(s.Cases) != 0 || len(s.Skipped) != 1 || s.Skipped[0].Reason != why {
 			t.Errorf("%s: %d cases, skipped %+v", why, len(s.Cases), s.Skipped)
+		}
+	}
+}
+
+// Columns describe a network only if they make up the parameters that the row states.
+func TestNetworksByTheirColumns(t *testing.T) {
+	row := []string{"model=Unheard-of", "layers=32", "hidden=4096", "heads=32", "kv_heads=8", "ffn=14336", "vocab=128256"} // 8.03e9
+	for stated, want := range map[string]bool{"params_b=": true, "params_b=8.03": true, "params_b=7": true, "params_b=47": false, "params_b=1": false} {
+		if got := networkOf(rowOf(t, append(slices.Clone(row), stated)...)) != nil; got != want {
+			t.Errorf("%s: described %v, want %v", stated, got, want)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func TestActivationsOfKorthikanti(t *testing.T) {
 	j := gpt22(t)
 	k := j.cut(8, 1, 1, 1, 1)
 	at := func(recompute string, fused bool) float64 {
-		act, _ := j.activations(&k, schedule{b: 4, m: 1, virtual: 1, recompute: recompute, fused: fused}, 1)
+		act, _ := j.activations(&k, schedule{b: 4, m: 1, virtual: 1, recompute: recompute, fused: fused}, 48)
 		return act
 	}
 	const sbh = 2048 * 4 * 6144 // 50 331 648
@@ -55,7 +55,7 @@ func TestActivationsOfKorthikanti(t *testing.T) {
 	near(t, "fused", at("none", true), 48*sbh*32/8, exactly)
 	near(t, "selective keeps one layer's core", at("selective", false), 48*sbh*32/8+sbh*scores/8, exactly)
 	near(t, "full keeps each layer's input and one layer", at("full", true), 48*sbh*2/8+sbh*32/8, exactly)
-	_, logits := j.activations(&k, schedule{b: 4, m: 1, virtual: 1}, 1)
+	_, logits := j.activations(&k, schedule{b: 4, m: 1, virtual: 1}, 48)
 	near(t, "logits: tokens x vocabulary x (2 + 4 + 4 + 2) / t", logits, 2048*4*51200*12/8, exactly)
 
 	k = j.cut(8, 1, 2, 1, 1) // two context ranks hold half of the queries against all keys
@@ -71,10 +71,10 @@ func TestActivationsByFamily(t *testing.T) {
 
 func TestModelStatesOfTheZeROPaper(t *testing.T) {
 	// Rajbhandari et al. 2020, figure 1: 7.5B parameters, 64 ranks: 120, 31.4, 16.6 and 1.9 GB.
-	j := &job{c: estimate.EmbeddedCurves(), m: &model.Model{}, shape: shape{layers: 1, dense: 7.5e9, seq: 1}, states: states{weight: 2, wide: 2, grad: 2, opt: 12, full: true}}
+	j := &job{c: estimate.EmbeddedCurves(), m: &model.Model{}, shape: shape{layers: 1, dense: 7.5e9, seq: 1}, states: states{weight: 2, wide: 2, head: 2, grad: 2, opt: 12, full: true}}
 	k := j.cut(1, 1, 1, 1, 64)
 	for zero, want := range []float64{120, 31.4, 16.6, 1.9} {
-		p := j.stage(&k, schedule{b: 1, m: 1, virtual: 1, zero: zero, recompute: "none", fused: true}, true)
+		p := j.stage(&k, schedule{b: 1, m: 1, virtual: 1, zero: zero, recompute: "none", fused: true}, 0, k.first)
 		near(t, "ZeRO stage", math.Round((p.weights+p.grads+p.opt)/1e8)/10, want, exactly)
 	}
 }
@@ -92,8 +92,8 @@ func TestMicroBatchesInFlight(t *testing.T) {
 	} {
 		k := &cut{p: tt.p}
 		o := schedule{m: tt.m, virtual: tt.v}
-		near(t, "first", inFlight(k, o, false), tt.first, exactly)
-		near(t, "last", inFlight(k, o, true), tt.last, exactly)
+		near(t, "first", inFlight(k, o, 0), tt.first, exactly)
+		near(t, "last", inFlight(k, o, tt.p-1), tt.last, exactly)
 	}
 }
 
@@ -105,25 +105,27 @@ func TestStatesByMethod(t *testing.T) {
 		got  states
 		want states
 	}{
-		{"AdamW", set(func() {}), states{2, 2, 2, 12, 12, true}},
-		{"fp8 keeps 16-bit weights", set(func() { w.Format = "fp8" }), states{2, 2, 2, 12, 12, true}},
-		{"fp32 is its own master", set(func() { w.Format = "fp32" }), states{4, 4, 4, 8, 12, true}},
-		{"bf16 moments have no master to spare", set(func() { w.Optimizer = workload.AdamWBF16 }), states{4, 4, 4, 4, 12, true}},
-		{"8-bit moments", set(func() { w.Format, w.Optimizer = "bf16", workload.AdamW8bit }), states{2, 2, 2, 6, 12, true}},
+		{"AdamW", set(func() {}), states{2, 2, 2, 2, 12, 12, true}},
+		{"fp8 keeps 16-bit weights", set(func() { w.Format = "fp8" }), states{2, 2, 2, 2, 12, 12, true}},
+		{"fp32 is its own master", set(func() { w.Format = "fp32" }), states{4, 4, 4, 4, 8, 12, true}},
+		{"bf16 moments have no master to spare", set(func() { w.Optimizer = workload.AdamWBF16 }), states{4, 4, 4, 4, 4, 12, true}},
+		{"8-bit moments", set(func() { w.Format, w.Optimizer = "bf16", workload.AdamW8bit }), states{2, 2, 2, 2, 6, 12, true}},
 		{"LoRA", set(func() {
 			w.Kind, w.Method, w.LoRARank, w.Optimizer = workload.Finetune, workload.LoRA, 16, workload.AdamW
-		}), states{2, 2, 2, 12, 12, false}},
-		{"QLoRA: 4.127 bits", set(func() { w.Method = workload.QLoRA }), states{4.127 / 8, 2, 2, 12, 12, false}},
+		}), states{2, 2, 2, 2, 12, 12, false}},
+		{"QLoRA: 4.127 bits", set(func() { w.Method = workload.QLoRA }), states{4.127 / 8, 2, 2, 2, 12, 12, false}},
+		{"LitGPT's head is narrow too", set(func() { w.Software.Framework = "litgpt" }), states{4.127 / 8, 2, 4.127 / 8, 2, 12, 6, false}},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%s: %+v, want %+v", tt.name, tt.got, tt.want)
 		}
 	}
+	w.Software.Framework = ""
 	j := jobOf(t, w)
 	// q and o 4096 + 4096, k and v 4096 + 1024, three of 4096 + 14336: 81920 a layer and rank; 32 layers, rank 16.
 	near(t, "adapters", j.shape.adapters, 81920*32*16, exactly)
 	k := j.cut(1, 1, 1, 1, 8)
-	p := j.stage(&k, schedule{b: 1, m: 1, virtual: 1, zero: 1, recompute: "none", fused: true}, true)
+	p := j.stage(&k, schedule{b: 1, m: 1, virtual: 1, zero: 1, recompute: "none", fused: true}, 0, k.first)
 	near(t, "QLoRA's base", p.weights, (8030261248-2*128256*4096)*4.127/8+2*2*128256*4096, 1e-6)
 	near(t, "gradients of adapters alone", p.grads, 2*41943040, exactly)
 	near(t, "moments of adapters over 8", p.opt, 12*41943040/8, exactly)
@@ -152,21 +154,38 @@ func TestPipelineEnds(t *testing.T) {
 	j := jobOf(t, workloadOf(t, "gpt2")) // tied: 50257 x 768 and 1024 positions
 	k := j.cut(1, 2, 1, 1, 1)
 	o := schedule{b: 1, m: 4, virtual: 1, recompute: "full", fused: true}
-	first, last := j.stage(&k, o, false), j.stage(&k, o, true)
+	first, last := j.stage(&k, o, 0, k.first), j.stage(&k, o, 1, k.last)
 	near(t, "both ends hold the embedding", last.weights, first.weights, exactly)
 	near(t, "half the layers and the embedding", first.weights, 2*(float64(12*7087872+2*768)/2+51281*768), 1e-4)
 	if first.logits != 0 || last.logits == 0 {
 		t.Error("logits belong to the last stage")
 	}
 	one := j.cut(1, 1, 1, 1, 1)
-	near(t, "one stage holds it once", j.stage(&one, o, true).weights, 2*124439808, 1e-4)
+	near(t, "one stage holds it once", j.stage(&one, o, 0, one.first).weights, 2*124439808, 1e-4)
+}
+
+// 126 layers with embedding and head are 128: of eight stages the first and the last have 15, the others 16.
+func TestEndsCountAsLayers(t *testing.T) {
+	j := jobOf(t, workloadOf(t, "llama-3.1-405b"))
+	k := j.cut(8, 8, 1, 1, 1)
+	near(t, "first", k.first, 15, exactly)
+	near(t, "between", k.stageLayers, 16, exactly)
+	near(t, "last", k.last, 15, exactly)
+	o := schedule{b: 1, m: 64, virtual: 8, recompute: "none", fused: true}
+	// The second warms up with 2 x 6 + 7 x 8 chunks of two layers and holds one more: 69 / 8 of its 16 layers.
+	near(t, "in flight", inFlight(&k, o, 1), 69.0/8, exactly)
+	p := j.memory(&k, o)
+	near(t, "the fullest is the second", p.activations, 69*2*float64(j.shape.seq)*j.shape.act/8, 1e-9)
+	near(t, "without an embedding", p.weights, 2*k.dense, exactly)
+	uneven := jobOf(t, workloadOf(t, "deepseek-v3")).cut(1, 8, 1, 1, 1) // 61 layers
+	near(t, "what is left", uneven.last, 61-7*8, exactly)
 }
 
 func TestExpertsAreShared(t *testing.T) {
 	j := jobOf(t, workloadOf(t, "mixtral-8x7b"))
 	k := j.cut(1, 1, 1, 8, 8)
 	o := schedule{b: 1, m: 1, virtual: 1, zero: 1, recompute: "full", fused: true}
-	p := j.stage(&k, o, true)
+	p := j.stage(&k, o, 0, k.first)
 	routed, dense := float64(j.m.Params.Routed), float64(j.m.Params.Total-j.m.Params.Routed)
 	near(t, "an eighth of the experts", p.weights, 2*(dense+routed/8), 1e-6)
 	// Dense states are shared by 8 ranks; each rank's experts have no replica to share with.

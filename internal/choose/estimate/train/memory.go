@@ -9,6 +9,7 @@ import (
 type cut struct {
 	t, p, c, e, d int
 	stageLayers   float64 // layers of the fullest pipeline stage
+	first, last   float64 // layers of the first stage, which has the embedding, and of the last, which has the head
 	dense         float64 // dense parameters of a rank of that stage, embeddings apart
 	routed        float64 // routed parameters of a rank
 	embed, head   float64 // of a rank, where it has them
@@ -25,6 +26,10 @@ type schedule struct {
 func (j *job) cut(t, p, c, e, d int) cut {
 	s := &j.shape
 	k := cut{t: t, p: p, c: c, e: e, d: d, stageLayers: float64((s.layers + p - 1) / p)}
+	k.first, k.last = k.stageLayers, max(0, float64(s.layers)-k.stageLayers*float64(p-1))
+	if s.countsEnds(p) {
+		k.first, k.last = k.stageLayers-1, k.stageLayers-1
+	}
 	k.dense = k.stageLayers * s.dense / float64(t)
 	k.routed = k.stageLayers * s.routed / float64(k.spread())
 	k.embed, k.head = s.embed/float64(t), s.head/float64(t)
@@ -58,43 +63,48 @@ func (p parts) total() float64 {
 	return p.weights + p.grads + p.opt + p.adapters + p.gathered + p.activations + p.logits + p.runtime + p.slack
 }
 
-// memory is the fuller of the first stage (embedding, most micro-batches in flight) and the last (head, logits).
+// memory is that of the fullest stage: the first (embedding, most micro-batches in flight), the last (head, logits) or, where both have a
+// layer less than the rest, the second.
 func (j *job) memory(k *cut, o schedule) parts {
-	first := j.stage(k, o, k.p == 1)
 	if k.p == 1 {
-		return first
+		return j.stage(k, o, 0, k.stageLayers)
 	}
-	last := j.stage(k, o, true)
-	if last.total() > first.total() {
-		return last
+	out := j.stage(k, o, 0, k.first)
+	if x := j.stage(k, o, k.p-1, k.last); x.total() > out.total() {
+		out = x
 	}
-	return first
+	if k.first < k.stageLayers {
+		if x := j.stage(k, o, 1, k.stageLayers); x.total() > out.total() {
+			out = x
+		}
+	}
+	return out
 }
 
-// inFlight is how many micro-batches' activations the first or the last stage holds under 1F1B. Interleaved, a rank of order i
-// warms up with 2(p-i-1) + (v-1)p chunks of 1/v of its layers and holds one more (Narayanan et al. 2021); never more than all.
-func inFlight(k *cut, o schedule, isLast bool) float64 {
-	p, v := float64(k.p), float64(o.virtual)
-	n := p + (p-1)/v
-	switch {
-	case isLast:
-		n = ((v-1)*p + 1) / v
-	case o.virtual == 1:
-		n = p
+// inFlight is how many micro-batches' activations the stage of an order holds under 1F1B. Interleaved, it warms up with
+// 2(p-order-1) + (v-1)p chunks of 1/v of its layers and holds one more (Narayanan et al. 2021); never more than all.
+func inFlight(k *cut, o schedule, order int) float64 {
+	later := float64(k.p - order - 1)
+	n := later + 1
+	if v := float64(o.virtual); o.virtual > 1 {
+		n = (2*later + (v-1)*float64(k.p) + 1) / v
 	}
 	return min(float64(o.m), n)
 }
 
-// stage is the memory of a rank of the first or the last stage, which has head and logits.
-func (j *job) stage(k *cut, o schedule, isLast bool) parts {
+// stage is the memory of a rank of the stage of an order with so many layers; the first has the embedding, the last head and logits.
+func (j *job) stage(k *cut, o schedule, order int, layers float64) parts {
 	s, st := &j.shape, &j.states
-	wide := k.embed
-	if isLast {
-		wide = k.head
-		if k.p == 1 {
-			wide += k.embed
-		}
+	isLast := order == k.p-1
+	embed, head := 0.0, 0.0
+	if order == 0 {
+		embed = k.embed
 	}
+	if isLast {
+		head = k.head
+	}
+	full := layers / k.stageLayers
+	stageDense, stageRouted := full*k.dense, full*k.routed
 	shard, shardE := 1.0, 1.0 // ranks a ZeRO share is spread over: dense and routed parameters
 	if o.zero > 0 {
 		shard, shardE = float64(j.shared(k)), max(1, float64(k.t*k.d*k.c)/float64(k.spread()))
@@ -106,8 +116,8 @@ func (j *job) stage(k *cut, o schedule, isLast bool) parts {
 		return bytes * (dense + routed)
 	}
 	var p parts
-	p.weights = part(k.dense, k.routed, st.weight, o.zero == 3) + part(wide, 0, st.wide, o.zero == 3)
-	trainDense, trainRouted := k.dense+wide, k.routed
+	p.weights = part(stageDense, stageRouted, st.weight, o.zero == 3) + part(embed, 0, st.wide, o.zero == 3) + part(head, 0, st.head, o.zero == 3)
+	trainDense, trainRouted := stageDense+embed+head, stageRouted
 	if !st.full {
 		trainDense, trainRouted = s.adapters/float64(k.p*k.t), 0
 		p.adapters = part(trainDense, 0, st.wide, o.zero == 3)
@@ -115,7 +125,7 @@ func (j *job) stage(k *cut, o schedule, isLast bool) parts {
 	p.grads = part(trainDense, trainRouted, st.grad, o.zero >= 2)
 	p.opt = part(trainDense, trainRouted, st.opt, o.zero >= 1)
 	p.gathered = j.working(k, o)
-	p.activations, p.logits = j.activations(k, o, inFlight(k, o, isLast))
+	p.activations, p.logits = j.activations(k, o, layers*inFlight(k, o, order))
 	if !isLast {
 		p.logits = 0
 	}
@@ -132,12 +142,16 @@ func (j *job) stage(k *cut, o schedule, isLast bool) parts {
 }
 
 // working is the weights in use beside those held. Under ZeRO-3: the layer at work with its whole gradient and the one
-// prefetched, or the embedding or head with its own while the next layer is on its way; all of a stage under a pipeline. QLoRA widens one matrix at a time.
+// prefetched, or the embedding or head with its own while the next layer is on its way; all of a stage under a pipeline. QLoRA widens one matrix at a
+// time, and a head that is held narrow in memory of its own.
 func (j *job) working(k *cut, o schedule) float64 {
 	st := &j.states
 	widened := 0.0
 	if st.weight < 1 {
 		widened = 2 * j.shape.widest / float64(k.t)
+	}
+	if st.head < st.wide {
+		widened += st.wide * k.head
 	}
 	if j.details.WholeCopy {
 		return widened + 2*float64(j.m.Params.Total)
@@ -145,8 +159,8 @@ func (j *job) working(k *cut, o schedule) float64 {
 	if o.zero != 3 || k.d*k.c == 1 {
 		return widened
 	}
-	if k.p > 1 { // a stage's weights stay gathered through its micro-batches, and their gradients whole at 32 bit
-		return widened + (k.dense+k.routed)*(st.weight+4) + k.wide()*(st.wide+4)
+	if k.p > 1 { // a stage's weights stay gathered through its micro-batches, and their gradients whole at 32 bit; a layer's is on its way
+		return widened + (k.dense+k.routed)*(st.weight+4) + k.wide()*(st.wide+4) + k.layer*(st.weight+4)
 	}
 	grad := st.grad
 	if !st.full {
@@ -155,9 +169,9 @@ func (j *job) working(k *cut, o schedule) float64 {
 	return widened + max(k.layer*(2*st.weight+grad), max(k.embed, k.head)*(st.wide+grad)+k.layer*st.weight)
 }
 
-// activations is what backward needs of the micro-batches in flight, and the logits with their 32-bit copy.
-// Tensor parallelism runs with sequence parallelism, so that all of a layer divides by t.
-func (j *job) activations(k *cut, o schedule, flight float64) (act, logits float64) {
+// activations is what backward needs of so many layers, counted once for each micro-batch they have in flight, and the logits with
+// their 32-bit copy. Tensor parallelism runs with sequence parallelism, so that all of a layer divides by t.
+func (j *job) activations(k *cut, o schedule, layers float64) (act, logits float64) {
 	s := &j.shape
 	tokens := float64(o.b) * float64(s.seq) / float64(k.c)
 	layer := tokens * s.act / float64(k.t)
@@ -168,6 +182,12 @@ func (j *job) activations(k *cut, o schedule, flight float64) (act, logits float
 		act = whole - layer // of the layer at work
 	case o.recompute == "selective" && o.fused:
 		layer -= tokens * s.cheap / float64(k.t)
+	}
+	if j.details.KeptInputs {
+		layer += tokens * s.cheap / float64(k.t)
+	}
+	if j.details.WideNorms {
+		layer += tokens * 4 * s.rootNorms * float64(s.hidden) / float64(k.t)
 	}
 	if j.details.WholeNorms {
 		layer += tokens * 8 * float64(s.hidden) * (1 - 1/float64(k.t))
@@ -181,9 +201,9 @@ func (j *job) activations(k *cut, o schedule, flight float64) (act, logits float
 		}
 	}
 	if o.recompute == "full" {
-		act += k.stageLayers*flight*2*tokens*float64(s.hidden)/float64(k.t) + whole
+		act += layers*2*tokens*float64(s.hidden)/float64(k.t) + whole
 	} else {
-		act += k.stageLayers * flight * layer
+		act += layers * layer
 	}
 	return act, tokens * float64(s.vocab) / float64(k.t) * j.states.logit
 }

@@ -53,7 +53,7 @@ const maxTensor = 16
 
 // stages says whether so many stages share the layers evenly, embedding and head counted as one layer each or not at all.
 func (j *job) stages(p int) bool {
-	return p <= 2 || j.shape.layers%p == 0 || (j.shape.layers+2)%p == 0
+	return p <= 2 || j.shape.layers%p == 0 || j.shape.countsEnds(p)
 }
 
 func allowed(pinned, v int) bool { return pinned == 0 || pinned == v }

@@ -30,6 +30,7 @@ type shape struct {
 	extra        float64 // forward FLOPs of a token and layer beside the matrix multiplies told apart
 	moeShare     float64 // layers that route over layers
 	experts      int
+	rootNorms    float64 // norms of an average layer by root mean square, which go with gated feed-forwards
 	tied         bool
 }
 
@@ -59,6 +60,9 @@ func shapeOf(w *workload.Workload, narrow bool) shape {
 		n, a := float64(l.Count)/L, l.Attention
 		s.act += n * (attentionActivation(m, l, seq, narrow) + mlpActivation(m, l, narrow))
 		s.cheap += n * cheapActivation(m, l)
+		if matrices(l.Params.MLP, 1, m.Hidden, l.FFN) == 3 {
+			s.rootNorms += 2 * n
+		}
 		s.recurrent += n * 3 * float64(a.StateBytes)
 		s.kvDim += n * float64(a.KVHeads*(a.QKDim+a.VDim))
 		s.kvHead += n * float64(a.QKDim+a.VDim)
@@ -72,6 +76,10 @@ func shapeOf(w *workload.Workload, narrow bool) shape {
 	s.encoder(m, seq)
 	return s
 }
+
+// countsEnds says whether p stages share the layers evenly only where embedding and head count as a layer each, so that the first and the
+// last have one less.
+func (s *shape) countsEnds(p int) bool { return p > 2 && s.layers%p != 0 && (s.layers+2)%p == 0 }
 
 // encoder adds what an encoder beside the decoder does once a sequence, spread over its tokens. Its layers are not told
 // apart, so what it keeps goes by its weights: a block of 12 h x h keeps 34 h bytes a frame (Korthikanti et al. 2022).

@@ -171,7 +171,7 @@ func (j *job) micro(mc *machine, k *cut, o schedule, w *work) (step, bool) {
 		x.overhead = max(0, layers*host-x.compute-x.memory)
 		return x
 	}
-	out := stage(k.last(s), 1)
+	out := stage(k.last, 1)
 	if x := stage(k.stageLayers, 0); x.total() > out.total() {
 		out = x
 	}
@@ -185,11 +185,6 @@ func (j *job) micro(mc *machine, k *cut, o schedule, w *work) (step, bool) {
 		out.network += x.network
 	}
 	return out, true
-}
-
-// last is the layers of the last stage, which has the head: those that the others leave it.
-func (k *cut) last(s *shape) float64 {
-	return max(0, float64(s.layers)-k.stageLayers*float64(k.p-1))
 }
 
 func (s step) times(n float64) step {

@@ -14,8 +14,13 @@ type Details struct {
 	Again float64
 	// Unfused says that scores go through memory, as before flash attention.
 	Unfused bool
-	// WeightBytes, GradientBytes and OptimizerBytes are what is held of each parameter where a run departs from the usual; 0 is not so.
-	WeightBytes, GradientBytes, OptimizerBytes float64
+	// WeightBytes, GradientBytes and OptimizerBytes are what is held of each parameter, LogitBytes of each logit, where a run departs from
+	// the usual; 0 is not so.
+	WeightBytes, GradientBytes, OptimizerBytes, LogitBytes float64
+	// KeptInputs says that multiplies keep what they read although their weights are frozen, as those of bitsandbytes did until 0.44.
+	KeptInputs bool
+	// WideNorms says that norms by root mean square are written out, and keep their input at 32 bit beside the layer's own.
+	WideNorms bool
 	// WholeNorms says that tensor-parallel ranks each keep all inputs and outputs of norms: no sequence parallelism.
 	WholeNorms bool
 	// Kept is the share of a layer's activations that selective recomputation of single operators keeps; 0 is not so.
@@ -47,14 +52,14 @@ func NewRun(w *workload.Workload, c *estimate.Curves, d Details) (*Run, error) {
 		return nil, err
 	}
 	j.details = d
-	if d.WeightBytes > 0 {
-		j.states.weight = d.WeightBytes
-	}
-	if d.GradientBytes > 0 {
-		j.states.grad = d.GradientBytes
-	}
-	if d.OptimizerBytes > 0 {
-		j.states.opt = d.OptimizerBytes
+	st := &j.states
+	for _, x := range [...]struct {
+		held   *float64
+		stated float64
+	}{{&st.weight, d.WeightBytes}, {&st.grad, d.GradientBytes}, {&st.opt, d.OptimizerBytes}, {&st.logit, d.LogitBytes}} {
+		if x.stated > 0 {
+			*x.held = x.stated
+		}
 	}
 	return &Run{j}, nil
 }

@@ -7,6 +7,7 @@
 package train
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/rackrate/rackrate/internal/base/problem"
@@ -65,7 +66,8 @@ func (j *job) Independent() bool { return false }
 // states is the bytes held for each parameter.
 type states struct {
 	weight    float64 // of the weights as held: 2 for 16-bit, 0.516 for NF4
-	wide      float64 // of embeddings, head and adapters
+	wide      float64 // of embeddings and adapters
+	head      float64 // of the output head
 	grad, opt float64 // of each trainable parameter
 	logit     float64 // of an output for every word
 	full      bool    // every weight is trainable
@@ -79,13 +81,12 @@ var optimizerBytes = map[workload.Optimizer]float64{
 
 func statesOf(w *workload.Workload, f, base model.FormatInfo) states {
 	s := states{weight: base.Bits / 8, wide: 2, grad: 2, opt: optimizerBytes[w.Optimizer], full: w.Method == workload.Full || w.Kind == workload.Train}
-	// PyTorch's loss holds logits at 16 and 32 bit, their logarithms, and gradients of both; others work in place or in chunks.
-	s.logit = 12
-	switch {
-	case megatron(w.Software.Framework):
-		s.grad, s.logit = 4, 6 // gradients summed over micro-batches at 32 bit
-	case w.Software.Framework == "litgpt", w.Software.Framework == "maxtext", w.Software.Framework == "torchtune":
-		s.logit = 6
+	s.logit = EagerLogit
+	switch framework := w.Software.Framework; {
+	case megatron(framework):
+		s.grad, s.logit = 4, leanLogit // gradients summed over micro-batches at 32 bit
+	case slices.Contains(leanLosses, framework):
+		s.logit = leanLogit
 	}
 	if f.Bits >= 32 {
 		s.wide, s.grad = 4, 4
@@ -96,13 +97,26 @@ func statesOf(w *workload.Workload, f, base model.FormatInfo) states {
 	if s.full || w.Method == workload.LoRA {
 		// 8-bit arithmetic still keeps 16-bit weights to update; frozen ones stay in the format they are multiplied in.
 		s.weight = s.wide
-		if s.full || f.Bits > 8 {
-			return s
+		if !s.full && f.Bits <= 8 {
+			s.weight = 1
 		}
-		s.weight = 1
+	}
+	s.head = s.wide
+	if w.Method == workload.QLoRA && w.Software.Framework == "litgpt" { // quantizes every linear layer; others leave out the head
+		s.head = s.weight
 	}
 	return s
 }
+
+// The bytes of a logit from forward to backward. Written out operation by operation, PyTorch's loss holds logits at 16 and 32 bit, their
+// logarithms at 32, and a gradient at 16; in place, in chunks or compiled it holds logits, logarithms and gradient at 16 bit.
+const (
+	EagerLogit = 12
+	leanLogit  = 6
+)
+
+// leanLosses is the frameworks beside Megatron's whose loss does not hold all of it at once.
+var leanLosses = []string{"litgpt", "maxtext", "torchtitan", "torchtune"}
 
 // megatron says whether a framework is built on Megatron-Core.
 func megatron(framework string) bool {

@@ -114,7 +114,7 @@ func TestSharesOfASubGroup(t *testing.T) {
 	near(t, "gradients and weights inside", x.link, 2*bytes*7/8/1e11, 1e-4)
 	// Eight groups of four, each with an eighth twice.
 	near(t, "sums between", x.network, 8*2*bytes/8*3/4/1e11, 1e-4)
-	p := j.stage(&k, schedule{b: 1, m: 1, virtual: 1, zero: 1, recompute: "full", fused: true}, true)
+	p := j.stage(&k, schedule{b: 1, m: 1, virtual: 1, zero: 1, recompute: "full", fused: true}, 0, k.first)
 	near(t, "optimizer", p.opt, 12*6738415616.0/8, 1e-9)
 	near(t, "update", j.update(&k, 1), 2*6738415616.0/8*16, 1e-9)
 }
@@ -129,7 +129,7 @@ func TestMemoryAsRunsState(t *testing.T) {
 			t.Fatal(err)
 		}
 		k := r.job.cut(2, 1, 1, 1, 8)
-		return read(r.job, r.job.stage(&k, schedule{b: 1, m: 1, virtual: 1, zero: 1, recompute: "none", fused: true}, true))
+		return read(r.job, r.job.stage(&k, schedule{b: 1, m: 1, virtual: 1, zero: 1, recompute: "none", fused: true}, 0, k.first))
 	}
 	activations := func(_ *job, p parts) float64 { return p.activations }
 	plain := part(func(*Details) {}, activations)
@@ -137,6 +137,11 @@ func TestMemoryAsRunsState(t *testing.T) {
 	near(t, "activations", plain, 32*4096*131584/2.0, exactly)
 	near(t, "45 per cent kept, one layer whole", part(func(d *Details) { d.Kept = 0.45 }, activations), plain*0.45+plain/32*0.55, 1e-9)
 	near(t, "norms whole on both ranks", part(func(d *Details) { d.WholeNorms = true }, activations), plain+32*4096*8*4096/2, exactly)
+	// Two norms of 4096 values at 4 bytes; both norms' outputs and the product of 11008 at 2 once more.
+	near(t, "norms at 32 bit", part(func(d *Details) { d.WideNorms = true }, activations), plain+32*4096*8*4096/2, exactly)
+	near(t, "inputs kept", part(func(d *Details) { d.KeptInputs = true }, activations), plain+32*4096*2*(2*4096+11008)/2, exactly)
+	logits := func(_ *job, p parts) float64 { return p.logits }
+	near(t, "a loss in fewer steps", part(func(d *Details) { d.LogitBytes = 6 }, logits), 4096*32000*6/2, exactly)
 	near(t, "a copy of all weights", part(func(d *Details) { d.WholeCopy = true }, func(_ *job, p parts) float64 { return p.gathered }), 2*6738415616.0, exactly)
 	near(t, "gradients", part(func(d *Details) { d.GradientBytes = 1 }, func(_ *job, p parts) float64 { return p.grads }), 6738415616.0/2, 1e-3)
 	for counted, want := range map[Counted][2]bool{"": {true, true}, Reserved: {false, true}, Allocated: {false, false}} {
