@@ -91,9 +91,12 @@ func (j *job) base(g estimate.Group) (*base, *estimate.Refusal) {
 	if b.kernels, bad = estimate.EmbeddedKernels().For(j.c, g); bad != nil {
 		return nil, bad
 	}
-	b.tpot = j.c.Correct(estimate.TPOT, j.setup.Tags(j.c, g, Mode(j.in, j.out)))
-	b.ttft = j.c.Correct(estimate.TTFT, j.setup.Tags(j.c, g, Mode(j.in, j.out)))
-	b.offline = j.c.Correct(estimate.Offline, j.setup.Tags(j.c, g, Saturated))
+	if b.Engine == "" && g.Chip.Vendor == "AWS" {
+		b.Engine = "neuron" // the only family that runs there
+	}
+	b.tpot = j.c.Correct(estimate.TPOT, b.Tags(j.c, g, Mode(j.in, j.out)))
+	b.ttft = j.c.Correct(estimate.TTFT, b.Tags(j.c, g, Mode(j.in, j.out)))
+	b.offline = j.c.Correct(estimate.Offline, b.Tags(j.c, g, Saturated))
 	return b, nil
 }
 

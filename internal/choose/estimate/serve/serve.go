@@ -45,7 +45,10 @@ func New(w *workload.Workload, c *estimate.Curves) (estimate.Job, error) {
 	}
 	j := &job{w: w, c: c, m: m, service: w.Kind == workload.Serve}
 	j.setup = Setup{Model: m, Format: f, KVBits: 16, Engine: w.Software.Framework}
-	_, j.engine = c.Serve.Engines.Of(w.Software.Framework)
+	if j.setup.Engine == "" && gguf(f.Name) {
+		j.setup.Engine = "llama.cpp"
+	}
+	_, j.engine = c.Serve.Engines.Of(j.setup.Engine)
 	if w.KVFormat != "" {
 		kv, err := model.LookupFormat(string(w.KVFormat))
 		if err != nil {
@@ -61,6 +64,9 @@ func New(w *workload.Workload, c *estimate.Curves) (estimate.Job, error) {
 	j.prepare()
 	return j, nil
 }
+
+// gguf says that a format is one of llama.cpp's own: q4_k_m, q8_0 …
+func gguf(f model.Format) bool { return len(f) > 1 && f[0] == 'q' && f[1] >= '2' && f[1] <= '8' }
 
 // full is the tokens of a sequence at its end, and mean in the middle of its decoding.
 func (j *job) full() int     { return int(j.in + j.out) }

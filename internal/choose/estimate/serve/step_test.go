@@ -128,6 +128,18 @@ func TestEngineFamilies(t *testing.T) {
 	}
 }
 
+// A workload's framework chooses the family; without one the format may.
+func TestTheWorkloadChoosesTheEngine(t *testing.T) {
+	for _, tt := range []struct{ format, framework, want string }{{"bf16", "", ""}, {"q4_k_m", "", "llama.cpp"}, {"q8_0", "vllm", "vllm"}, {"fp8", "sglang", "sglang"}} {
+		w := batchOf(t, "llama-3.1-8b", tt.format, 1000, 200)
+		w.Software.Framework = tt.framework
+		j := jobOf(t, w)
+		if _, curve := j.c.Serve.Engines.Of(tt.want); j.setup.Engine != tt.want || j.engine != curve {
+			t.Errorf("%+v: %q", tt, j.setup.Engine)
+		}
+	}
+}
+
 // The simulator asks for millions of steps: none may allocate.
 func TestStepsDoNotAllocate(t *testing.T) {
 	p := benchStep(t)
