@@ -71,7 +71,7 @@ func (s *Set) Read(name string, text []byte) error {
 	head = slices.Clone(head)
 	kind := recognise(head)
 	if kind == nil {
-		return problem.New(problem.Input, "accuracy.unknown_table", problem.Args{"Columns": strings.Join(head, ", "), "Known": known()}).At(name, 1)
+		return problem.New(problem.Input, "accuracy.unknown_table", problem.Args{"Columns": strings.Join(head, ", "), "Known": strings.Join(Layouts(), "; ")}).At(name, 1)
 	}
 	var faults problem.List
 	for {
@@ -102,13 +102,13 @@ func recognise(head []string) *layout {
 	return nil
 }
 
-// known is the layouts with the columns they are known by.
-func known() string {
+// Layouts is the tables that are known, each with the columns it is known by.
+func Layouts() []string {
 	parts := make([]string, len(layouts))
 	for i, l := range layouts {
 		parts[i] = l.name + " (" + strings.Join(l.columns, ", ") + ")"
 	}
-	return strings.Join(parts, "; ")
+	return parts
 }
 
 func notCSV(name string, err error) *problem.Error {

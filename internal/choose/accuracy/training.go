@@ -15,7 +15,7 @@ import (
 )
 
 // trainingColumns tell a table of training runs of language models.
-var trainingColumns = []string{"fsdp_or_zero", "activation_recompute", "tflops_per_gpu"}
+var trainingColumns = []string{"model", "accelerator", "seq_len", "micro_batch", "global_batch"}
 
 // run is a row of training as a workload on a group.
 type run struct {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rackrate/rackrate/internal/choose/accuracy"
 	"github.com/rackrate/rackrate/internal/front/cli"
 )
 
@@ -208,6 +209,21 @@ func TestReferenceIsFresh(t *testing.T) {
 		}
 		if !bytes.Equal(got, want) {
 			t.Errorf("docs/%s is stale: rackrate gen-docs docs", name)
+		}
+	}
+}
+
+// The page of formats names every table that accuracy reads, by the columns it is known by.
+func TestTablesAreDocumented(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "formats", "accuracy.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range accuracy.Layouts() {
+		name, columns, _ := strings.Cut(strings.TrimSuffix(table, ")"), " (")
+		row := "| " + name + " | `" + strings.ReplaceAll(columns, ", ", "`, `") + "` |"
+		if !strings.Contains(string(page), row) {
+			t.Errorf("docs/formats/accuracy.md has no row %s", row)
 		}
 	}
 }
