@@ -22,7 +22,7 @@ type Summary struct {
 // Embedded is what the calibrations say of themselves: errors on groups left out of each fit.
 func Embedded(c *estimate.Curves) []Summary {
 	var out []Summary
-	for _, target := range estimate.Targets {
+	for _, target := range estimate.Fittable {
 		k := c.Calibrations[target]
 		if k == nil {
 			continue

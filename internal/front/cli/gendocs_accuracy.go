@@ -29,7 +29,7 @@ func accuracyReference(s *say.Speaker, curves *estimate.Curves) string {
 	var tables strings.Builder
 	_ = p.Flush(&tables) // a builder cannot fail
 	overall, chips, _ := strings.Cut(tables.String(), "\n\n")
-	b.WriteString(overall + "\n\n" + s.Text("accuracy.legend") + "\n")
+	b.WriteString(overall + "\n\n" + s.Text("accuracy.legend") + " " + s.Text("accuracy.legend.unseen") + "\n")
 	title("docs.accuracy.badly")
 	b.WriteString(s.Text("docs.accuracy.badly_text") + "\n\n")
 	bad := false

@@ -36,7 +36,11 @@ func (d *Accuracy) Text(p *Printer, wide bool) {
 	p.Gap()
 	d.overall(s).Write(p)
 	p.Gap()
-	p.Para(p.Dim(s.Text("accuracy.legend")), 0)
+	last := "accuracy.legend.unseen"
+	if len(d.Files) > 0 {
+		last = "accuracy.legend.new"
+	}
+	p.Para(p.Dim(s.Text("accuracy.legend")+" "+s.Text(last)), 0)
 	if d.By != "" {
 		p.Gap()
 		d.groups(s, wide).Write(p)
