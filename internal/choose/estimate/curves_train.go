@@ -26,8 +26,9 @@ type TrainCurve struct {
 		ExpertFar float64 `yaml:"expert_far"`
 		Context   float64 `yaml:"context"`
 	} `yaml:"overlap"`
-	Dequantise float64 `yaml:"dequantise"`
-	Source     string  `yaml:"source"`
+	// Widening is the share of what long streams reach of memory bandwidth at which quantized weights are widened to 16 bit.
+	Widening float64 `yaml:"widening"`
+	Source   string  `yaml:"source"`
 }
 
 // MemoryCurve is what a process takes beside its tensors.

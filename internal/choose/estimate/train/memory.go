@@ -103,8 +103,7 @@ func (j *job) stage(k *cut, o schedule, order int, layers float64) parts {
 	if isLast {
 		head = k.head
 	}
-	full := layers / k.stageLayers
-	stageDense, stageRouted := full*k.dense, full*k.routed
+	dense, routed := k.dense*layers/k.stageLayers, k.routed*layers/k.stageLayers
 	shard, shardE := 1.0, 1.0 // ranks a ZeRO share is spread over: dense and routed parameters
 	if o.zero > 0 {
 		shard, shardE = float64(j.shared(k)), max(1, float64(k.t*k.d*k.c)/float64(k.spread()))
@@ -116,8 +115,8 @@ func (j *job) stage(k *cut, o schedule, order int, layers float64) parts {
 		return bytes * (dense + routed)
 	}
 	var p parts
-	p.weights = part(stageDense, stageRouted, st.weight, o.zero == 3) + part(embed, 0, st.wide, o.zero == 3) + part(head, 0, st.head, o.zero == 3)
-	trainDense, trainRouted := stageDense+embed+head, stageRouted
+	p.weights = part(dense, routed, st.weight, o.zero == 3) + part(embed, 0, st.wide, o.zero == 3) + part(head, 0, st.head, o.zero == 3)
+	trainDense, trainRouted := dense+embed+head, routed
 	if !st.full {
 		trainDense, trainRouted = s.adapters/float64(k.p*k.t), 0
 		p.adapters = part(trainDense, 0, st.wide, o.zero == 3)
@@ -141,9 +140,10 @@ func (j *job) stage(k *cut, o schedule, order int, layers float64) parts {
 	return p
 }
 
-// working is the weights in use beside those held. Under ZeRO-3: the layer at work with its whole gradient and the one
-// prefetched, or the embedding or head with its own while the next layer is on its way; all of a stage under a pipeline. QLoRA widens one matrix at a
-// time, and a head that is held narrow in memory of its own.
+// working is the weights in use beside those held. Under ZeRO-3: the layer at work with its whole gradient and the one prefetched,
+// or the embedding or head with its own while the next layer is on its way. Under ZeRO-3 with a pipeline: all of a stage through its
+// micro-batches with gradients at 32 bit, and a layer of both on its way. QLoRA widens one matrix at a time, and a head that is held
+// narrow in memory of its own.
 func (j *job) working(k *cut, o schedule) float64 {
 	st := &j.states
 	widened := 0.0
@@ -159,7 +159,7 @@ func (j *job) working(k *cut, o schedule) float64 {
 	if o.zero != 3 || k.d*k.c == 1 {
 		return widened
 	}
-	if k.p > 1 { // a stage's weights stay gathered through its micro-batches, and their gradients whole at 32 bit; a layer's is on its way
+	if k.p > 1 {
 		return widened + (k.dense+k.routed)*(st.weight+4) + k.wide()*(st.wide+4) + k.layer*(st.weight+4)
 	}
 	grad := st.grad
@@ -170,7 +170,7 @@ func (j *job) working(k *cut, o schedule) float64 {
 }
 
 // activations is what backward needs of so many layers, counted once for each micro-batch they have in flight, and the logits with
-// their 32-bit copy. Tensor parallelism runs with sequence parallelism, so that all of a layer divides by t.
+// what else the loss holds of each. Tensor parallelism runs with sequence parallelism, so that all of a layer divides by t.
 func (j *job) activations(k *cut, o schedule, layers float64) (act, logits float64) {
 	s := &j.shape
 	tokens := float64(o.b) * float64(s.seq) / float64(k.c)

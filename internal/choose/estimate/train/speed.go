@@ -155,15 +155,15 @@ func (j *job) micro(mc *machine, k *cut, o schedule, w *work) (step, bool) {
 		weights, adapters = 0, 3*s.adapterPart
 	}
 	frozen := (forward+j.details.Again)*w.forward + w.inputs
-	if j.states.weight < 1 {
-		frozen *= 1 + j.c.Train.Dequantise
-	}
 	matmul, core := j.passes(o.recompute, o.fused)
 	matmul += j.details.Again
 	layer := frozen + weights*w.weights + adapters*w.forward + core*w.attention
 	kept := w.elementwise * (2 + matmul)
 	if o.recompute == "selective" && o.fused {
 		kept += w.elementwise
+	}
+	if j.states.weight < 1 {
+		kept += (forward + j.details.Again + 1) * j.widening(mc, k)
 	}
 	host := (2 + matmul) * (j.c.Train.HostUS + s.moeShare*j.c.Train.HostExpertUS) * 1e-6
 	stage := func(layers, head float64) step {
@@ -185,6 +185,13 @@ func (j *job) micro(mc *machine, k *cut, o schedule, w *work) (step, bool) {
 		out.network += x.network
 	}
 	return out, true
+}
+
+// widening is the seconds it takes to widen the weights of an average layer on a rank to 16 bit: read narrow, written wide. It does
+// not depend on the tokens they are multiplied with.
+func (j *job) widening(mc *machine, k *cut) float64 {
+	n := j.shape.dense/float64(k.t) + j.shape.routed/float64(k.spread())
+	return n * (j.states.weight + 2) / (mc.Bandwidth * j.c.Train.Widening)
 }
 
 func (s step) times(n float64) step {

@@ -89,6 +89,26 @@ func TestHostsBoundSmallWork(t *testing.T) {
 	near(t, "12 layers of five passes", s.total(), 12*5*100e-6, 1e-3)
 }
 
+// Quantized weights are read narrow and written wide once a pass, forward and backward, however few tokens they meet.
+func TestWideningQuantizedWeights(t *testing.T) {
+	w := workloadOf(t, "llama-2-7b")
+	w.Kind, w.Method, w.LoRARank = workload.Finetune, workload.QLoRA, 16
+	j := jobOf(t, w)
+	mc := quiet(j, 1)
+	mc.Bandwidth = 1e12
+	c := *j.c
+	c.Train.Widening = 0.5
+	j.c = &c
+	k := j.cut(1, 1, 1, 1, 8)
+	near(t, "a layer of 202 383 360", j.widening(mc, &k), 202383360*(4.127/8+2)/0.5e12, 1e-5)
+	memory := func(recompute string) float64 {
+		s, _ := j.micro(mc, &k, schedule{b: 1, m: 1, virtual: 1, recompute: recompute, fused: true}, &work{})
+		return s.memory / 32 / j.widening(mc, &k)
+	}
+	near(t, "forward and backward", memory("none"), 2, 1e-9)
+	near(t, "and forward again", memory("full"), 3, 1e-9)
+}
+
 func TestPipelineHops(t *testing.T) {
 	j := jobOf(t, workloadOf(t, "llama-2-7b"))
 	mc := quiet(j, 2) // two machines of eight
