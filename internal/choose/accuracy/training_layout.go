@@ -36,6 +36,9 @@ func layoutOf(x *run, r Row) {
 		l.EP = 0
 		x.assume("ep")
 	}
+	if l.MicroBatch == 0 && x.w.Method == workload.LoRA && x.w.Software.Framework == "mlperf-nemo" {
+		l.MicroBatch = 1 // sequences are packed full, and accumulated one by one
+	}
 	if l.PP == 1 {
 		l.Virtual = min(l.Virtual, 1)
 	}
