@@ -17,8 +17,8 @@ type recipe struct {
 	// networks says that what each network reaches is fitted, too, before all attributes.
 	networks bool
 	// alike says that many measurements are alike, as those of a benchmark are that many submit to with the same code. Groups are then
-	// dealt out by chance to three folds instead of in turn to ten, so that more of what is alike is left out; and no part of them
-	// has an interval of its own, which would be too narrow.
+	// dealt out by chance to three folds instead of in turn to ten, so that more of what is alike is left out; and a part of them
+	// has an interval of its own only where that is wider: a narrower one would be too narrow.
 	alike bool
 }
 
@@ -82,12 +82,13 @@ func fit(s *Set, c *estimate.Curves, target estimate.Target, asOf string, how re
 	k.Target, k.AsOf, k.Params, k.Networks, k.Kinds = target, asOf, params, all.networks, all.kinds
 	t := exam{rows, groups, nets.split(rows, byName(rows, func(t estimate.Tags) string { return t.Chip })), attributes, lambda}
 	t.judge(k)
-	if !how.alike {
+	if how.alike {
+		t.widerIntervals(k)
+	} else {
 		t.ownIntervals(k)
 	}
 	if how.networks {
-		t.groups = nets.split(rows, byName(rows, func(t estimate.Tags) string { return t.Model }))
-		k.Intervals[estimate.OtherNetworks] = t.evenly()
+		k.Intervals[estimate.OtherNetworks] = t.evenly(nets.split(rows, byName(rows, func(t estimate.Tags) string { return t.Model })))
 	}
 	k.Skipped = map[string]int{}
 	for _, x := range report.Skipped {

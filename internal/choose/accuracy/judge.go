@@ -69,8 +69,36 @@ func interval(left []float64) estimate.Interval {
 
 // ownIntervals gives an interval to each accelerator, architecture, and structure on an architecture with enough rows.
 func (t *exam) ownIntervals(k *estimate.Calibration) {
+	t.intervals([]string{"chip", "arch", "structure+arch"}, ownRows, ownGroups, func(key string, iv estimate.Interval) { k.Intervals[key] = iv })
+}
+
+// Where an interval may only widen, fewer rows will do.
+const widerRows, widerGroups = 8, 4
+
+// The interval of a prediction like which nothing was measured; a wider one comes from rows that are wrong.
+const noLower, noHigher = 0.5, 2
+
+// widened is an interval that holds another.
+func widened(iv, other estimate.Interval) estimate.Interval {
+	return estimate.Interval{Low: max(noLower, min(iv.Low, other.Low)), High: min(noHigher, max(iv.High, other.High)), N: iv.N}
+}
+
+// widerIntervals widens the interval of each accelerator and architecture whose own is wider than that of all, and makes that of
+// unseen accelerators one in which no few of them weigh most.
+func (t *exam) widerIntervals(k *estimate.Calibration) {
+	all := k.Intervals["all"]
+	t.intervals([]string{"chip", "arch"}, widerRows, widerGroups, func(key string, iv estimate.Interval) {
+		if iv.Low < all.Low || iv.High > all.High {
+			k.Intervals[key] = widened(iv, all)
+		}
+	})
+	k.Intervals["unseen"] = widened(t.evenly(t.chips), all)
+}
+
+// intervals works out the interval of every level of attributes with at least so many rows and groups.
+func (t *exam) intervals(attributes []string, least, leastGroups int, give func(key string, iv estimate.Interval)) {
 	rows, left := t.rows, t.left(t.groups)
-	for _, attribute := range []string{"chip", "arch", "structure+arch"} {
+	for _, attribute := range attributes {
 		mine, groups := map[string][]float64{}, map[string]map[int]bool{}
 		for i := range rows {
 			v := rows[i].Tags.Value(attribute)
@@ -80,24 +108,27 @@ func (t *exam) ownIntervals(k *estimate.Calibration) {
 			mine[v], groups[v][rows[i].group] = append(mine[v], left[i]), true
 		}
 		for v, l := range mine {
-			if v != "" && len(l) >= ownRows && len(groups[v]) >= ownGroups {
-				k.Intervals[attribute+"="+v] = interval(l)
+			if v != "" && len(l) >= least && len(groups[v]) >= leastGroups {
+				give(attribute+"="+v, interval(l))
 			}
 		}
 	}
 }
 
-// evenly is the interval of rows whose fold is left out, in which every fold counts alike: by its tenth, middle and ninetieth
-// percentile.
-func (t *exam) evenly() estimate.Interval {
-	left, parts := t.left(t.groups), map[int][]float64{}
+// evenly is the interval of rows whose fold is left out, in which a fold of n rows counts as the square root of n: by so many of its
+// quantiles, evenly spaced.
+func (t *exam) evenly(s split) estimate.Interval {
+	left, parts := t.left(s), map[int][]float64{}
 	for i := range t.rows {
-		part := t.groups.fold(&t.rows[i])
+		part := s.fold(&t.rows[i])
 		parts[part] = append(parts[part], left[i])
 	}
 	var all []float64
 	for _, v := range parts {
-		all = append(all, Quantile(v, 0.1), Quantile(v, 0.5), Quantile(v, 0.9))
+		n := math.Ceil(math.Sqrt(float64(len(v))))
+		for i := range int(n) {
+			all = append(all, Quantile(v, (float64(i)+0.5)/n))
+		}
 	}
 	iv := interval(all)
 	iv.N = len(left)

@@ -154,7 +154,7 @@ func neuronRow(r Row) (x *benched, why Skip, what string) {
 		return nil, NotModelled, r.Text("model")
 	}
 	x.net = net
-	x.set = persample.Setting{Mode: persample.Bulk, Framework: "Neuron"}
+	x.set = persample.Setting{Mode: persample.Bulk, Framework: "Neuron", Cores: cores > 1}
 	if r.Int("concurrency_or_batch") <= 1 {
 		x.set.Mode = persample.Single
 	}

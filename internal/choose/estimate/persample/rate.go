@@ -25,6 +25,8 @@ type Setting struct {
 	Framework string  // empty is not stated
 	// Limited says that the board is held below its rated power for the sake of efficiency, by how much unknown.
 	Limited bool
+	// Cores says that the parts of accelerators that the group counts make up whole ones, each part with samples of its own.
+	Cores bool
 }
 
 // Rate is what a group does of a network.
@@ -124,7 +126,7 @@ func (n *Net) Tags(g estimate.Group, s Setting) estimate.Tags {
 	if s.Limited {
 		t.Mode += " limited"
 	}
-	if g.Fraction() < 1 {
+	if g.Fraction() < 1 && !s.Cores {
 		t.Mode += " slice"
 	}
 	return t
