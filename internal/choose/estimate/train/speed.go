@@ -32,7 +32,8 @@ func (j *job) machine(g estimate.Group) (machine, *estimate.Refusal) {
 		return machine{}, refusal
 	}
 	m := machine{g: g, Reach: r, coreRate: r.Attention, fused: fusedAttention(g.Chip) && !j.details.Unfused}
-	m.memory = j.c.Correct(estimate.PeakMemory, j.tags(g)).Factor * j.c.MemoryMargin()
+	// A count is never lowered because others were too high: to run out is worse than to leave some free.
+	m.memory = max(1, j.c.Correct(estimate.PeakMemory, j.tags(g)).Factor) * j.c.MemoryMargin()
 	if refusal := m.multiplies(j.c, g, sixteen(g.Chip, p), plainAttention(j.w.Software.Framework, g.Chip)); refusal != nil {
 		return machine{}, refusal
 	}

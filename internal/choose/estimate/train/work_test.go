@@ -250,6 +250,8 @@ func TestEstimatesAreCorrected(t *testing.T) {
 	}
 	heavy := flat.Calibrated(&estimate.Calibration{Target: estimate.PeakMemory, N: 1, Base: 0.6931471805599453})
 	near(t, "twice the memory", float64(at(heavy).Memory.Used), 2*float64(raw.Memory.Used), 1e-6)
+	light := flat.Calibrated(&estimate.Calibration{Target: estimate.PeakMemory, N: 1, Base: -0.6931471805599453})
+	near(t, "never less", float64(at(light).Memory.Used), float64(raw.Memory.Used), 1e-6)
 }
 
 // A run that by our count does not fit is estimated all the same: it ran.
