@@ -44,7 +44,7 @@ func (s *Speaker) Or(names []string) string {
 // words gives the figures with those that name something of ours said in the reader's language.
 func (s *Speaker) words(args problem.Args) Args {
 	out := maps.Clone(args)
-	for key, set := range map[string]string{"Type": "type", "Got": "type", "Reason": "selector"} {
+	for key, set := range map[string]string{"Type": "type", "Got": "type", "Reason": "selector", "Class": "class"} {
 		if word, ok := out[key].(string); ok {
 			out[key] = s.Term(set, word)
 		}
