@@ -98,18 +98,7 @@ func trainingRun(r Row) (x *run, why Skip, what string) {
 	x.w = &workload.Workload{Kind: workload.Train, Model: m, Format: f.format, Method: workload.Full, Optimizer: workload.AdamW, Tokens: 1e9}
 	x.w.Software.Framework = trainingFramework(r)
 	x.details.Precision = f.tag
-	if x.w.Software.Framework == "mlperf-nemo" {
-		// The submissions hold weights at 8 bit, with a transposed copy on Hopper, and gradients at 16.
-		x.details.GradientBytes = 2
-		if chip.Arch != "Hopper" && f.tag != "bf16" {
-			x.details.WeightBytes = 1
-		}
-	}
-	x.details.Unfused = strings.HasPrefix(r.Text("framework"), "Megatron-LM 202") // papers of 2021 and 2022
-	if x.w.Software.Framework == "torchtitan" && !compiledLoss.MatchString(r.Text("source")) {
-		x.details.LogitBytes = train.EagerLogit
-	}
-	x.details.WholeNorms = x.details.Unfused && !strings.Contains(r.Text("activation_recompute"), "sequence-parallel")
+	customs(x, r, f, chip)
 	fineTune(x, r, f)
 	if !sizes(x, r) {
 		return nil, NoSize, "seq_len, global_batch"
@@ -233,9 +222,6 @@ func runLabel(x *run, r Row) string {
 	text := fmt.Sprintf("%d x %s, %s %s, tp %d pp %d cp %d ep %d micro-batch %d, sequence %d batch %d", x.count, x.g.Chip.Name, r.Text("model"), r.Text("precision"), l.TP, l.PP, l.CP, l.EP, l.MicroBatch, x.w.Sequence, x.w.GlobalBatch)
 	return text + ", " + cmp.Or(r.Text("framework"), "framework not stated")
 }
-
-// compiledLoss is the dates in the names of torchtitan's pages from when it compiles its loss.
-var compiledLoss = regexp.MustCompile(`_20(2[5-9]|[3-9]\d)`)
 
 var number = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
 

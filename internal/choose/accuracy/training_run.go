@@ -166,25 +166,48 @@ func modeOf(x *run) string {
 	return string(x.w.Method)
 }
 
-// fineTune reads the method of a fine-tune.
-func fineTune(x *run, r Row, f trained) {
+// compiledLoss is the dates in the names of torchtitan's pages from when it compiles its loss.
+var compiledLoss = regexp.MustCompile(`_20(2[5-9]|[3-9]\d)`)
+
+// customs is how a framework, or its release of that day, holds what it trains.
+func customs(x *run, r Row, f trained, chip *accelerator.Accelerator) {
+	d := &x.details
 	if f.pure {
 		x.w.Optimizer = workload.AdamWBF16
 	}
-	if x.w.Software.Framework == "torchtune" && f.tag == "bf16" {
+	switch x.w.Software.Framework {
+	case "mlperf-nemo":
+		// The submissions hold weights at 8 bit, with a transposed copy on Hopper, and gradients at 16.
+		d.GradientBytes = 2
+		if chip.Arch != "Hopper" && f.tag != "bf16" {
+			d.WeightBytes = 1
+		}
+	case "megatron-lm":
+		d.Unfused = strings.HasPrefix(r.Text("framework"), "Megatron-LM 202") // papers of 2021 and 2022
+		d.WholeNorms = d.Unfused && !strings.Contains(r.Text("activation_recompute"), "sequence-parallel")
+	case "torchtitan":
+		if !compiledLoss.MatchString(r.Text("source")) {
+			d.LogitBytes = train.EagerLogit
+		}
+	case "torchtune":
 		// 16-bit weights throughout; full fine-tuning on one device pairs them with 8-bit Adam that frees gradients as it goes.
-		x.w.Optimizer = workload.AdamWBF16
-		if x.count == 1 {
-			x.details.OptimizerBytes, x.details.GradientBytes = 2, 0.1
+		if f.tag == "bf16" {
+			x.w.Optimizer = workload.AdamWBF16
 		}
-	}
-	x.details.WideNorms = x.w.Software.Framework == "litgpt"
-	if x.w.Software.Framework == "litgpt" && f.base == "nf4" {
-		x.details.KeptInputs = strings.HasSuffix(r.Text("framework"), "2023-10") // with bitsandbytes 0.41
+		if f.tag == "bf16" && x.count == 1 {
+			d.OptimizerBytes, d.GradientBytes = 2, 0.1
+		}
+	case "litgpt":
+		d.WideNorms = true
+		d.KeptInputs = f.base == "nf4" && strings.HasSuffix(r.Text("framework"), "2023-10") // with bitsandbytes 0.41
 		if f.plain {
-			x.details.WeightBytes = 0.5 + 4.0/64 // a 32-bit scale for each block of 64 (Dettmers et al. 2023)
+			d.WeightBytes = 0.5 + 4.0/64 // a 32-bit scale for each block of 64 (Dettmers et al. 2023)
 		}
 	}
+}
+
+// fineTune reads the method of a fine-tune.
+func fineTune(x *run, r Row, f trained) {
 	text := strings.ToLower(r.Text("workload"))
 	if !strings.Contains(text, "finetune") {
 		return
