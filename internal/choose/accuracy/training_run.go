@@ -199,7 +199,7 @@ func customs(x *run, r Row, f trained, chip *accelerator.Accelerator) {
 		}
 	case "litgpt":
 		d.WideNorms = true
-		d.KeptInputs = f.base == "nf4" && strings.HasSuffix(r.Text("framework"), "2023-10") // with bitsandbytes 0.41
+		d.KeptInputs = f.base == "nf4" && strings.HasSuffix(r.Text("framework"), "2023-10")
 		if f.plain {
 			d.WeightBytes = 0.5 + 4.0/64 // a 32-bit scale for each block of 64 (Dettmers et al. 2023)
 		}

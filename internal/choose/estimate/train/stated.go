@@ -17,7 +17,8 @@ type Details struct {
 	// WeightBytes, GradientBytes and OptimizerBytes are what is held of each parameter, LogitBytes of each logit, where a run departs from
 	// the usual; 0 is not so.
 	WeightBytes, GradientBytes, OptimizerBytes, LogitBytes float64
-	// KeptInputs says that multiplies keep what they read although their weights are frozen, as those of bitsandbytes did until 0.44.
+	// KeptInputs says that multiplies keep what they read although their weights are frozen, as those of bitsandbytes did until
+	// July 2024 (its pull request 1270).
 	KeptInputs bool
 	// WideNorms says that norms by root mean square are written out, and keep their input at 32 bit beside the layer's own.
 	WideNorms bool
