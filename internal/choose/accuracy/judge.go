@@ -37,8 +37,8 @@ func (t *exam) judge(k *estimate.Calibration) {
 	k.N, k.Seen = len(rows), map[string]int{}
 	groups, sources, marks := map[int]bool{}, map[string]bool{}, map[string]bool{}
 	for i := range rows {
-		t := rows[i].Tags
-		for attribute, v := range map[string]string{"chip": t.Chip, "arch": t.Arch, "vendor": t.Vendor} {
+		tags := rows[i].Tags
+		for attribute, v := range map[string]string{"chip": tags.Chip, "arch": tags.Arch, "vendor": tags.Vendor} {
 			if v != "" {
 				k.Seen[attribute+"="+v]++
 			}
@@ -46,7 +46,7 @@ func (t *exam) judge(k *estimate.Calibration) {
 		groups[rows[i].group], sources[rows[i].Source], marks[mark(rows[i].Group())] = true, true, true
 	}
 	k.Groups, k.Sources, k.Marks = len(groups), slices.Sorted(maps.Keys(sources)), slices.Sorted(maps.Keys(marks))
-	k.Intervals = map[string]estimate.Interval{"all": interval(left), "unseen": interval(unseen)}
+	k.Intervals = map[string]estimate.Interval{"all": interval(left), "unseen": wider(interval(unseen), t.evenly(t.chips))}
 	results := predictedBy(rows, left, t.groups.fold)
 	k.HeldOut, k.Shares, k.Worst = rounded(ErrorOf(results)), shares(results), worst(results, worstKept)
 	for i := range k.Shares {
@@ -65,6 +65,11 @@ func interval(left []float64) estimate.Interval {
 		High: round(math.Exp(max(0, Quantile(v, highQuantile)))),
 		N:    len(left),
 	}
+}
+
+// wider is the interval that holds both: rows are many of few accelerators, and the next one is none of them.
+func wider(iv, other estimate.Interval) estimate.Interval {
+	return estimate.Interval{Low: min(iv.Low, other.Low), High: max(iv.High, other.High), N: iv.N}
 }
 
 // ownIntervals gives an interval to each accelerator, architecture, and structure on an architecture with enough rows.
