@@ -170,9 +170,15 @@ type Worst struct {
 // Correction is what a calibration makes of one prediction: multiply by Factor; the truth lies between Low and High times that
 // in eight of ten.
 type Correction struct {
+	Target            Target
 	Factor, Low, High float64
 	Like              Likeness
 	N                 int // measurements behind the likeness
+}
+
+// Speed is a corrected speed with its interval and what it rests on.
+func (k Correction) Speed(v float64, of, source string) Speed {
+	return Speed{Value: v, Low: v * k.Low, High: v * k.High, Unit: of, Basis: Predicted, Source: source, Like: k.Like, Target: k.Target, Measurements: k.N}
 }
 
 // Correct is the correction of a prediction with these tags. Without a calibration of the target nothing is corrected and
@@ -180,9 +186,9 @@ type Correction struct {
 func (c *Curves) Correct(target Target, t Tags) Correction {
 	k := c.Calibrations[target]
 	if k == nil || k.N == 0 {
-		return Correction{Factor: 1, Low: 0.5, High: 2, Like: LikeNone}
+		return Correction{Target: target, Factor: 1, Low: 0.5, High: 2, Like: LikeNone}
 	}
-	out := Correction{Factor: k.Factor(t)}
+	out := Correction{Target: target, Factor: k.Factor(t)}
 	out.Like, out.N = k.likeness(t)
 	iv := k.interval(t, out.Like)
 	w := c.Widen[out.Like]

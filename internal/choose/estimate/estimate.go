@@ -90,6 +90,9 @@ type Speed struct {
 	Source           string // what a published or measured speed was taken from, or what the curve was fitted to
 	// Like says how near the measurements behind the interval are: chip, family, kind or none ("nothing like this was measured").
 	Like Likeness
+	// Target names the calibration behind a prediction, and Measurements counts those of the likeness; empty without one.
+	Target       Target
+	Measurements int
 }
 
 // Likeness is how near the closest measurements behind an interval are.

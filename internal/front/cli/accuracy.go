@@ -44,7 +44,7 @@ func (o *accuracyOptions) Validate(files []string) error {
 		faults = append(faults, problem.New(problem.Input, "cli.rows_need_files", nil))
 	}
 	faults = oneOf(faults, "--by", o.by, accuracy.Dimensions())
-	faults = oneOf(faults, "--only", o.only, targets(estimate.Targets))
+	faults = oneOf(faults, "--only", o.only, targets(estimate.Fittable))
 	if o.worst < 0 {
 		faults = append(faults, problem.New(problem.Input, "cli.bad_flag_value", problem.Args{"Flag": "--worst", "Value": o.worst, "Type": "0, 1, 2 …"}))
 	}
@@ -73,7 +73,7 @@ func newAccuracy(d *deps) *cobra.Command {
 	opts := &accuracyOptions{}
 	opts.AddFlags(cmd.Flags(), d.Say)
 	completeWords(cmd, "by", accuracy.Dimensions())
-	completeWords(cmd, "only", targets(estimate.Targets))
+	completeWords(cmd, "only", targets(estimate.Fittable))
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = d.settled(func(_ *cobra.Command, args []string) error {
 		if err := opts.Validate(args); err != nil {

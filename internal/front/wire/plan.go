@@ -109,15 +109,18 @@ type Memory struct {
 
 // Speed is a rate of work with its interval and what it rests on.
 type Speed struct {
-	Value     *float64 `json:"value"`
-	Low       *float64 `json:"low"`
-	High      *float64 `json:"high"`
-	Unit      string   `json:"unit"`
-	Basis     string   `json:"basis"`
-	Source    *string  `json:"source"`
-	Like      *string  `json:"like"`
-	MFU       *float64 `json:"mfu"`
-	Precision string   `json:"precision"`
+	Value  *float64 `json:"value"`
+	Low    *float64 `json:"low"`
+	High   *float64 `json:"high"`
+	Unit   string   `json:"unit"`
+	Basis  string   `json:"basis"`
+	Source *string  `json:"source"`
+	Like   *string  `json:"like"`
+	// Target is the kind of rackrate.accuracy/v1 that says how far off such predictions are, and Measurements counts those like it.
+	Target       *string  `json:"accuracy_kind"`
+	Measurements int      `json:"measurements"`
+	MFU          *float64 `json:"mfu"`
+	Precision    string   `json:"precision"`
 }
 
 // Time is how long a plan takes.

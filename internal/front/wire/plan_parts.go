@@ -49,7 +49,7 @@ func FromSpeed(e estimate.Estimate) Speed {
 	v := e.Speed
 	return Speed{
 		Value: number(v.Value, 9), Low: number(v.Low, 9), High: number(v.High, 9), Unit: v.Unit,
-		Basis: string(v.Basis), Source: text(v.Source), Like: text(string(v.Like)),
+		Basis: string(v.Basis), Source: text(v.Source), Like: text(string(v.Like)), Target: text(string(v.Target)), Measurements: v.Measurements,
 		MFU: positive(e.MFU), Precision: e.Precision.String(),
 	}
 }

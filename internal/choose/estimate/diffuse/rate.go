@@ -235,6 +235,5 @@ func (n *Network) Step(c *estimate.Curves, g estimate.Group, s Setting) (Seconds
 // Corrected is a rate of so much work in so many seconds, with what measurements make of it.
 func (n *Network) Corrected(c *estimate.Curves, g estimate.Group, s Setting, work float64, t Seconds) estimate.Speed {
 	k := c.Correct(estimate.Diffusion, n.Tags(g, s))
-	v := work / t.Total() * k.Factor
-	return estimate.Speed{Value: v, Low: v * k.Low, High: v * k.High, Unit: "images/s", Basis: estimate.Predicted, Like: k.Like}
+	return k.Speed(work/t.Total()*k.Factor, "images/s", "")
 }

@@ -191,10 +191,7 @@ func Tags(algorithm string, a *accelerator.Accelerator) estimate.Tags {
 
 func corrected(c *estimate.Curves, a *accelerator.Accelerator, algorithm string, raw float64, source string) estimate.Speed {
 	k := c.Correct(estimate.Hashing, Tags(algorithm, a))
-	v := raw * k.Factor
-	return estimate.Speed{
-		Value: v, Low: v * k.Low, High: v * k.High, Unit: "hashes/s", Basis: estimate.Predicted, Source: source, Like: k.Like,
-	}
+	return k.Speed(raw*k.Factor, "hashes/s", source)
 }
 
 // Setting is the algorithm whose rates are of a hashcat mode at an iteration count; false where there are none. Iterations is

@@ -75,9 +75,7 @@ func (j *job) traffic(p accelerator.Precision) float64 {
 
 // speed is a rate with its interval and what it rests on.
 func (j *job) speed(v float64, k estimate.Correction, from string) estimate.Speed {
-	return estimate.Speed{
-		Value: v, Low: v * k.Low, High: v * k.High, Unit: "samples/s", Basis: estimate.Predicted, Source: from, Like: k.Like,
-	}
+	return k.Speed(v, "samples/s", from)
 }
 
 // inference is requests in bulk or a service.

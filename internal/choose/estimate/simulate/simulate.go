@@ -173,7 +173,7 @@ func (j *job) correct(g estimate.Group, e *estimate.Estimate) (estimate.Interval
 		}
 	}
 	k := j.curves.Correct(estimate.Simulation, t)
-	e.Speed.Like = k.Like
+	e.Speed.Like, e.Speed.Target, e.Speed.Measurements = k.Like, k.Target, k.N
 	return estimate.Interval{Low: k.Low, High: k.High}, k.Factor
 }
 

@@ -140,7 +140,10 @@ func (e explainer) speed() {
 	if v.Source != "" {
 		e.more(e.s.Say("explain.speed.source", say.Args{"Source": v.Source}))
 	}
-	if v.Like != "" {
+	switch {
+	case v.Target != "":
+		e.more(e.s.Say("explain.speed.like", say.Args{"Like": v.Like, "Measurements": v.Measurements, "Target": string(v.Target)}))
+	case v.Like != "":
 		e.more(e.s.Value(v.Like))
 	}
 	line := e.s.Say("explain.speed.precision", say.Args{"Precision": est.Precision})
