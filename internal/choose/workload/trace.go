@@ -20,8 +20,8 @@ import (
 // Trace is recorded requests: when they came and how long they were.
 type Trace struct {
 	Path string // as written
-	// Requests are in order of arrival, the first at 0. What the user states beside a trace is met by scaling it: the rate
-	// at the peak by its clock, the mean tokens by each request's.
+	// Requests are in order of arrival, the first at 0, on the trace's own clock. Mean tokens that the user states beside a
+	// trace are met by scaling those of each request; a stated rate is that of the trace's peak, served by more replicas.
 	Requests []Arrival
 }
 
@@ -42,18 +42,31 @@ const (
 
 // Peak is the mean rate, requests a second, of the busiest five minutes, or of the whole trace where it is shorter.
 func (t *Trace) Peak() float64 {
-	if t.Requests[len(t.Requests)-1].Seconds <= peakWindow {
+	if t.short() {
 		return t.Mean()
 	}
-	most, from := 0, 0
+	return float64(len(t.Busiest())) / peakWindow
+}
+
+// Busiest is the requests of the busiest five minutes, or all of a shorter trace.
+func (t *Trace) Busiest() []Arrival {
+	if t.short() {
+		return t.Requests
+	}
+	var best []Arrival
+	from := 0
 	for i, r := range t.Requests {
 		for r.Seconds-t.Requests[from].Seconds > peakWindow {
 			from++
 		}
-		most = max(most, i-from+1)
+		if i-from >= len(best) {
+			best = t.Requests[from : i+1]
+		}
 	}
-	return float64(most) / peakWindow
+	return best
 }
+
+func (t *Trace) short() bool { return t.Requests[len(t.Requests)-1].Seconds <= peakWindow }
 
 // Mean is the mean rate, requests a second, of the whole trace.
 func (t *Trace) Mean() float64 {
@@ -79,12 +92,12 @@ func (t *Trace) Longest() int {
 	return most
 }
 
-// scale multiplies the rate and the tokens of prompts and answers.
-func (t *Trace) scale(rate, in, out float64) {
+// scale multiplies the tokens of prompts and answers.
+func (t *Trace) scale(in, out float64) {
 	tokens := func(n int, by float64) int { return max(1, int(math.Round(float64(n)*by))) }
 	for i := range t.Requests {
 		r := &t.Requests[i]
-		r.Seconds, r.InputTokens, r.OutputTokens = r.Seconds/rate, tokens(r.InputTokens, in), tokens(r.OutputTokens, out)
+		r.InputTokens, r.OutputTokens = tokens(r.InputTokens, in), tokens(r.OutputTokens, out)
 	}
 }
 
@@ -232,22 +245,19 @@ func rounded(v float64, digits int) float64 {
 	return v
 }
 
-// fitTrace scales a trace to what the user states beside it.
+// fitTrace scales a trace to the lengths that the user states beside it.
 func (r *reader) fitTrace() {
 	d := &r.draft.traffic
 	if d.Trace == nil {
 		return
 	}
-	rate, in, out := 1.0, 1.0, 1.0
+	in, out := 1.0, 1.0
 	meanIn, meanOut := d.Trace.means()
-	if r.read("traffic.requests_per_second") {
-		rate = d.RequestsPerSecond / d.Trace.Peak()
-	}
 	if r.read("traffic.input_tokens") {
 		in = float64(d.InputTokens) / meanIn
 	}
 	if r.read("traffic.output_tokens") {
 		out = float64(d.OutputTokens) / meanOut
 	}
-	d.Trace.scale(rate, in, out)
+	d.Trace.scale(in, out)
 }

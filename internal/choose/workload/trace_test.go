@@ -35,17 +35,17 @@ func TestTraceStandsForTheTraffic(t *testing.T) {
 	checkRoundTrip(t, "w.yaml", w)
 }
 
-// What is stated beside it is met by scaling it.
+// Lengths stated beside it are met by scaling its own; a stated rate leaves its clock alone.
 func TestTraceIsScaledToWhatIsStated(t *testing.T) {
 	w, err := Parse("w.yaml", []byte(traced+"  requests_per_second: 10\n  input_tokens: 400\n  output_tokens: 25\n"), oneFile, fakeFacts())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]Arrival{{0, 200, 25}, {0.1, 600, 25}, {0.2, 200, 25}}, w.Traffic.Trace.Requests[:3]); diff != "" {
+	if diff := cmp.Diff([]Arrival{{0, 200, 25}, {0.5, 600, 25}, {1, 200, 25}}, w.Traffic.Trace.Requests[:3]); diff != "" {
 		t.Error(diff)
 	}
-	if peak := w.Traffic.Trace.Peak(); math.Abs(peak-10) > 1e-9 {
-		t.Errorf("peak %g", peak)
+	if peak := w.Traffic.Trace.Peak(); math.Abs(peak-2) > 1e-9 || w.Traffic.RequestsPerSecond != 10 {
+		t.Errorf("peak %g, traffic %g", peak, w.Traffic.RequestsPerSecond)
 	}
 	checkRoundTrip(t, "w.yaml", w)
 }
@@ -60,6 +60,9 @@ func TestTracePeak(t *testing.T) {
 	}
 	if got := tr.Peak(); math.Abs(got-2) > 0.01 {
 		t.Errorf("peak %g, want the busiest five minutes' 2", got)
+	}
+	if b := tr.Busiest(); b[0].Seconds < 999 || b[len(b)-1].Seconds > 1301 {
+		t.Errorf("busiest from %g to %g", b[0].Seconds, b[len(b)-1].Seconds)
 	}
 }
 

@@ -10,13 +10,9 @@ import (
 // candidate is a replica that could serve, with what it does by the closed form.
 type candidate struct {
 	replica
-	saturated float64 // requests a second where latency does not matter
-	bounded   float64 // and within the promises, with some slack
-	bound     estimate.Estimate
+	saturated float64           // requests a second where latency does not matter
+	bound     estimate.Estimate // the fleet as the closed form has it, by which candidates are put in order
 }
-
-// boundSlack is how much more within the promises a simulation may find than the closed form says.
-const boundSlack = 1.2
 
 // screen finds the rate up to which latencies hold by the closed form, or refuses a replica on which those of a client alone
 // do not, or whose caches cannot hold the longest request of a trace.
@@ -47,32 +43,30 @@ func (j *job) screen(g estimate.Group, r *replica) (c candidate, bad *estimate.R
 		}
 	}
 	l := j.at(r, lo)
-	c = candidate{replica: *r, saturated: full.rate, bounded: min(l.rate*boundSlack, full.rate*j.c.Serve.TargetLoad)}
-	c.bound, bad = j.fleet(r, promise{rate: c.bounded, saturated: full.rate, load: l}, g)
+	c = candidate{replica: *r, saturated: full.rate}
+	c.bound, bad = j.fleet(r, promise{rate: min(l.rate, full.rate*j.c.Serve.TargetLoad), saturated: full.rate, load: l}, g)
 	return c, bad
 }
 
-// A candidate may be expected to come this much nearer to its bound than the best so far, and at least so near: for one shape
-// of hardware what the simulation takes from the closed form is much the same in each layout.
-const (
-	nearer  = 1.25
-	nearest = 0.7
-)
-
-// settle simulates candidates, which come the best by their bounds first, as long as one that is left could be expected to
-// take fewer machines.
+// settle simulates candidates, which come the best by the closed form first, where one could take fewer machines than the best so
+// far. The closed form itself rules none out: it knows tails too poorly, above all of long prompts in pipelines.
 func (j *job) settle(g estimate.Group, found []candidate) (best estimate.Estimate, refusal *estimate.Refusal) {
-	held, reach := false, 1.0
+	j.fleets.Lock()
+	defer j.fleets.Unlock()
+	held := false
 	for i := range found {
 		c := &found[i]
-		if held && j.machines(c, min(1, max(nearest, reach*nearer)), g) >= Machines(best.Serving, g.PerNode) {
+		if held && !j.saves(c, Machines(best.Serving, g.PerNode), g) {
 			continue
 		}
-		p, bad := j.promise(c)
-		if bad == nil {
-			var e estimate.Estimate
-			if e, bad = j.fleet(&c.replica, p, g); bad == nil && (!held || j.better(e, best, g)) {
-				best, held, reach = e, true, p.rate/c.bounded
+		e, bad := j.planned(c, g)
+		if bad == nil && (!held || j.better(e, best, g)) {
+			o := j.promise(c)
+			if j.confirm(c, o); o.confirmed {
+				e, bad = j.planned(c, g)
+			}
+			if bad == nil && (!held || j.better(e, best, g)) {
+				best, held = e, true
 			}
 		}
 		if bad != nil && (refusal == nil || bad.Short() < refusal.Short()) {
@@ -85,13 +79,28 @@ func (j *job) settle(g estimate.Group, found []candidate) (best estimate.Estimat
 	return best, refusal
 }
 
-// machines is how many a candidate takes at a share of its bound.
-func (j *job) machines(c *candidate, share float64, g estimate.Group) int {
-	s := c.bound.Serving
-	if j.w.Layout.DP == 0 {
-		s.ReplicasNeeded = int(min(maxReplicas, math.Ceil(j.w.Traffic.RequestsPerSecond/(c.bounded*share))))
+// planned is the fleet of a candidate by what is known of its promise.
+func (j *job) planned(c *candidate, g estimate.Group) (estimate.Estimate, *estimate.Refusal) {
+	o := j.promise(c)
+	if o.bad != nil {
+		return estimate.Estimate{}, o.bad
 	}
-	return Machines(s, g.PerNode)
+	return j.fleet(&c.replica, o.promise, g)
+}
+
+// saves tells whether a candidate could do with fewer machines than so many, by a short simulation at the rate that each of its
+// replicas would then get.
+func (j *job) saves(c *candidate, machines int, g estimate.Group) bool {
+	replicas := 0 // that fewer machines have room for
+	if each := c.Spread.Accelerators(); each < g.PerNode {
+		replicas = (machines - 1) * (g.PerNode / each)
+	} else {
+		replicas = (machines - 1) / max(1, c.span)
+	}
+	if pin := j.w.Layout.DP; pin != 0 {
+		replicas = pin
+	}
+	return replicas > 0 && j.manages(c, j.w.Traffic.RequestsPerSecond/float64(replicas))
 }
 
 // Notes on an estimate.
@@ -119,7 +128,7 @@ func (j *job) fleet(r *replica, p promise, g estimate.Group) (estimate.Estimate,
 	}
 	l := p.load
 	if p.curve != nil {
-		l = j.planned(r, p, t.RequestsPerSecond/float64(need))
+		l = j.shared(r, p, t.RequestsPerSecond/float64(need))
 	}
 	e := j.report(r, l, l.rate/p.saturated)
 	each := e.Serving.AcceleratorsPerReplica
@@ -141,9 +150,9 @@ func (j *job) fleet(r *replica, p promise, g estimate.Group) (estimate.Estimate,
 	return e, nil
 }
 
-// planned is a replica at the rate that it gets of the peak: the 99th percentiles of its curve, and the steps of the number
+// shared is a replica at the rate that it gets of the peak: the 99th percentiles of its curve, and the steps of the number
 // of sequences that it then has in their answers.
-func (j *job) planned(r *replica, p promise, rate float64) load {
+func (j *job) shared(r *replica, p promise, rate float64) load {
 	t := p.curve.At(rate)
 	l := promised(t)
 	l.rate, l.n = rate, max(1, min(r.most(), math.Ceil(t.Most)))

@@ -25,23 +25,6 @@ const (
 	halvings   = 3
 )
 
-const (
-	fullDraw  = 800   // requests at each rate: eight of them are beyond the 99th percentile
-	leastDraw = 100   // and where prompts are of many chunks
-	mostSteps = 20000 // steps with chunks of prompts at each rate
-	aloneDraw = 64    // requests of a client alone, where they differ
-	fleetSeed = 1
-)
-
-// pace stretches an engine's steps as measurements correct them.
-type pace struct {
-	step   *Step
-	factor float64
-}
-
-// Seconds is the corrected time of a step.
-func (p *pace) Seconds(x sim.Step) float64 { return p.factor * p.step.Seconds(x) }
-
 // signature tells replicas apart by what a simulation sees of them: their steps at a few points, their room and how they are
 // corrected. Machines that differ otherwise share a simulation.
 type signature struct {
@@ -57,9 +40,10 @@ var probes = [...]sim.Step{
 }
 
 func (j *job) signature(c *candidate) (k signature) {
-	k = signature{room: c.tokens(j.full(), c.Spread.whole().DP), saturated: c.saturated, dp: c.Spread.whole().DP, ttft: c.ttft.Factor}
+	d := j.deployment(c, 0)
+	k = signature{room: d.KVTokens, saturated: c.saturated, dp: c.Spread.whole().DP, ttft: c.ttft.Factor}
 	for i, x := range probes {
-		k.steps[i] = c.step.Seconds(x) * c.tpot.Factor
+		k.steps[i] = d.Stepper.Seconds(x)
 	}
 	return k
 }
@@ -69,56 +53,78 @@ type fleets struct {
 	sync.Mutex
 	sim      sim.Sim
 	requests []sim.Request
-	trace    []sim.Request
-	known    map[signature]outcome
+	trace    []sim.Request // the busiest part of the traffic's trace
+	known    map[signature]*outcome
 }
 
+// outcome is what simulations of a replica came to: a promise, or why there is none.
 type outcome struct {
 	promise
-	bad *estimate.Refusal
+	bad       *estimate.Refusal
+	confirmed bool // by a long simulation
 }
 
 // promise simulates a replica at rising rates until the promises break. It takes in no more sequences at once than keep the
 // mean time per token to its promise: who waits in the queue slows no one's tokens.
-func (j *job) promise(c *candidate) (promise, *estimate.Refusal) {
-	f := &j.fleets
-	f.Lock()
-	defer f.Unlock()
+func (j *job) promise(c *candidate) *outcome {
 	key := j.signature(c)
-	if o, ok := f.known[key]; ok {
-		return o.promise, o.bad
+	if o, ok := j.fleets.known[key]; ok {
+		return o
 	}
 	limit := j.w.SLO.TPOTp99.Seconds()
-	var o outcome
-	for i, share := range calm {
-		n, saturated := j.within(c, share*limit), c.saturated
-		if n > 0 {
-			saturated = j.at(&c.replica, float64(n)).rate
-		}
-		if i > 0 && (n == 0 || o.curve.At(o.saturated).TPOT <= limit || saturated*j.c.Serve.TargetLoad <= o.rate) {
+	o := &outcome{}
+	for i, n := range j.caps(c) {
+		saturated := j.saturated(c, n)
+		if i > 0 && (o.curve.At(o.saturated).TPOT <= limit || saturated*j.c.Serve.TargetLoad <= o.rate) {
 			break // it is not the tokens that come late, or fewer could do no more
 		}
-		if p := j.simulate(c, key.room, n, saturated); i == 0 || p.rate > o.rate {
+		if p := j.simulate(c, n, saturated); i == 0 || p.rate > o.rate {
 			o.promise = p
-		}
-		if limit == 0 {
-			break
 		}
 	}
 	if o.rate <= 0 {
 		_, have, want := j.worst(promised(o.curve.At(0)))
 		o.bad = &estimate.Refusal{Reason: estimate.NoLatency, Have: have, Want: want}
 	}
-	if f.known == nil {
-		f.known = map[signature]outcome{}
+	if j.fleets.known == nil {
+		j.fleets.known = map[signature]*outcome{}
 	}
-	f.known[key] = o
-	return o.promise, o.bad
+	j.fleets.known[key] = o
+	return o
+}
+
+// manages tells, by a short simulation, whether the promises could hold at a rate: far sooner than promise finds the highest.
+func (j *job) manages(c *candidate, rate float64) bool {
+	if o, ok := j.fleets.known[j.signature(c)]; ok {
+		return o.rate >= rate
+	}
+	for _, n := range j.caps(c) {
+		if j.saturated(c, n)*j.c.Serve.TargetLoad >= rate && j.busy(c, j.deployment(c, n), rate, j.draw()).Holds(j.limit()) {
+			return true
+		}
+	}
+	return false
 }
 
 // calm is the parts of the promised time per token that the mean may take: all of it where few come late, and less where the
 // 99th percentile would else break.
 var calm = [...]float64{1, 0.9}
+
+// caps is the most sequences at once that are worth a look, 0 for all that a replica has room for: as many as keep the mean time
+// per token to a part of its promise.
+func (j *job) caps(c *candidate) []int {
+	limit := j.w.SLO.TPOTp99.Seconds()
+	if limit == 0 {
+		return []int{0}
+	}
+	caps := []int{j.within(c, calm[0]*limit)}
+	for _, share := range calm[1:] {
+		if n := j.within(c, share*limit); n > 0 {
+			caps = append(caps, n)
+		}
+	}
+	return caps
+}
 
 // within is the most sequences at once whose mean time per token keeps to a limit; 0 where all that the replica takes do, or
 // none.
@@ -137,36 +143,39 @@ func (j *job) within(c *candidate, limit float64) int {
 	return int(low)
 }
 
-// simulate draws the curve of a replica with room for so many tokens and sequences, 0 for the engine's own limit, up to the
-// most that a fleet is planned to or the first rate that does not hold.
-func (j *job) simulate(c *candidate, room float64, sequences int, saturated float64) promise {
-	f, slo := &j.fleets, j.w.SLO
-	p := promise{saturated: saturated, sequences: sequences, curve: &sim.Curve{}}
-	d := sim.Deployment{Engine: c.step.Engine(room, 1), FrontSeconds: j.front()}
-	d.Stepper = &pace{c.step, c.tpot.Factor}
-	if sequences > 0 {
-		d.MaxSequences = sequences
+// saturated is the requests a second of a replica that takes in so many sequences at once, where latency does not matter.
+func (j *job) saturated(c *candidate, sequences int) float64 {
+	if sequences == 0 {
+		return c.saturated
 	}
-	limit := sim.Tail{TTFT: slo.TTFTp99.Seconds(), TPOT: slo.TPOTp99.Seconds(), E2E: slo.E2Ep99.Seconds()}
-	measure := func(rate float64, t sim.Tail) bool {
-		t = c.corrected(t, d.FrontSeconds)
+	return j.at(&c.replica, float64(sequences)).rate
+}
+
+// simulate draws the curve of a replica that takes in so many sequences, 0 for the engine's own limit, up to the most that a
+// fleet is planned to or the first rate that does not hold.
+func (j *job) simulate(c *candidate, sequences int, saturated float64) promise {
+	p := promise{saturated: saturated, sequences: sequences, curve: &sim.Curve{}}
+	d, limit := j.deployment(c, sequences), j.limit()
+	quiet := j.quiet(c, d)
+	p.curve.Add(0, quiet)
+	if !quiet.Holds(limit) {
+		return p
+	}
+	holds := func(rate float64) bool {
+		t := j.busy(c, d, rate, j.draw())
 		p.curve.Add(rate, t)
 		return t.Holds(limit)
 	}
-	busy := func(rate float64) bool { return measure(rate, f.sim.Busy(d, j.sent(f, rate, j.busy()))) }
 	top := j.c.Serve.TargetLoad * saturated
-	if !measure(0, f.sim.Quiet(d, j.sent(f, top, j.alone()))) {
-		return p
-	}
 	low, high := 0.0, math.Pow(rung, math.Floor(math.Log(leastShare*top)/math.Log(rung)))
-	for busy(min(high, top)) {
+	for holds(min(high, top)) {
 		if p.rate = top; high >= top {
 			return p
 		}
 		low, high = high, high*rung
 	}
 	for range halvings {
-		if mid := math.Sqrt(max(low, high/rung/rung) * high); mid >= top || !busy(mid) {
+		if mid := math.Sqrt(max(low, high/rung/rung) * high); mid >= top || !holds(mid) {
 			high = mid
 		} else {
 			low = mid
@@ -176,46 +185,26 @@ func (j *job) simulate(c *candidate, room float64, sequences int, saturated floa
 	return p
 }
 
-// front is the time from a client's sending to the engine's queue for a prompt of mean length.
-func (j *job) front() float64 { return j.engine.FrontMS*1e-3 + j.engine.TokenUS*1e-6*j.in }
+// sure is the share of a promise that is simulated long before the promise itself: what lies between the two is then known to
+// either side.
+const sure = 0.7
 
-// corrected is simulated tails as measurements correct them. Steps already are; the first token is corrected for its own.
-func (r *replica) corrected(t sim.Tail, front float64) sim.Tail {
-	first := ((t.TTFT-front)/r.tpot.Factor + front) * r.ttft.Factor
-	t.E2E = max(first, t.E2E+first-t.TTFT)
-	t.TTFT = first
-	return t
-}
-
-// busy is how many requests are simulated at a rate, and alone how many of a client alone.
-func (j *job) busy() int {
-	chunks := 1.0
-	if n := j.engine.ChunkTokens; n > 0 {
-		chunks = math.Ceil(j.in / float64(n))
+// confirm holds a promise against long simulations, which see rarer bursts and steadier queues than the short ones that chose
+// the candidate, and lowers its rate where it breaks there. The curve is then that of the long ones.
+func (j *job) confirm(c *candidate, o *outcome) {
+	if o.confirmed || o.bad != nil {
+		return
 	}
-	return int(min(fullDraw, max(leastDraw, mostSteps/chunks)))
-}
-
-func (j *job) alone() int {
-	if j.w.Traffic.Trace == nil {
-		return 1
+	o.confirmed = true
+	d, limit := j.deployment(c, o.sequences), j.limit()
+	n := j.longDraw(o.curve.At(o.rate).Most)
+	curve := &sim.Curve{}
+	curve.Add(0, j.quiet(c, d))
+	for _, rate := range [...]float64{sure * o.rate, o.rate} {
+		curve.Add(rate, j.busy(c, d, rate, n))
 	}
-	return aloneDraw
-}
-
-// sent is n requests as one replica of the fleet gets them at a rate: Poisson arrivals of one size, which splitting a stream
-// at random gives each; or its share of the trace.
-func (j *job) sent(f *fleets, rate float64, n int) []sim.Request {
-	t := j.w.Traffic
-	if t.Trace == nil {
-		f.requests = sim.Poisson(f.requests[:0], n, rate, sim.Fixed(t.InputTokens, t.OutputTokens), fleetSeed)
-		return f.requests
+	if most := curve.Most(limit); most < o.rate {
+		curve.Add(most, j.busy(c, d, most, n))
 	}
-	if f.trace == nil {
-		for _, a := range t.Trace.Requests {
-			f.trace = append(f.trace, sim.Request{At: a.Seconds, In: a.InputTokens, Out: a.OutputTokens})
-		}
-	}
-	f.requests = sim.Thin(f.requests[:0], f.trace, t.RequestsPerSecond, rate, n)
-	return f.requests[:min(n, len(f.requests))]
+	o.curve, o.rate = curve, curve.Most(limit)
 }

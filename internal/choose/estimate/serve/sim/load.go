@@ -8,12 +8,8 @@ import (
 // Size is the tokens of a request.
 type Size struct{ In, Out int }
 
-// Sizes is how long requests are: each like one of Samples, drawn evenly, or, without, prompt and answer each drawn evenly
-// from Low to High.
-type Sizes struct {
-	Low, High Size
-	Samples   []Size
-}
+// Sizes is how long requests are: prompt and answer are each drawn evenly from Low to High.
+type Sizes struct{ Low, High Size }
 
 // Fixed is requests of one size.
 func Fixed(in, out int) Sizes { return Sizes{Low: Size{in, out}, High: Size{in, out}} }
@@ -31,6 +27,7 @@ type source struct{ rand.PCG }
 const (
 	sizeStream    = 0x73697a65
 	arrivalStream = 0x61727269
+	shareStream   = 0x73686172
 )
 
 // unit is even on [0, 1).
@@ -44,9 +41,6 @@ func (r *source) between(low, high int) int {
 }
 
 func (z *Sizes) draw(r *source) Size {
-	if len(z.Samples) > 0 {
-		return z.Samples[r.between(0, len(z.Samples)-1)]
-	}
 	return Size{r.between(z.Low.In, z.High.In), r.between(z.Low.Out, z.High.Out)}
 }
 
@@ -79,64 +73,22 @@ func Poisson(to []Request, n int, rate float64, sizes Sizes, seed uint64) []Requ
 // wait is exponential with mean 1.
 func (r *source) wait() float64 { return -math.Log(1 - r.unit()) }
 
-// Profile appends n requests that come independently at a rate that changes with time: factors, each of which holds for
-// a period of so many seconds and is a share of the peak rate, over and over. One of them must be above 0.
-func Profile(to []Request, n int, peak float64, factors []float64, period float64, sizes Sizes, seed uint64) []Request {
-	from := len(to)
-	to = Load(to, n, sizes, seed)
+// Share appends n requests as one of several replicas gets them while a stretch of a trace is played over and over. At a
+// rate below the stretch's own each request comes to this replica with the same chance, as a random split of the traffic
+// has it; at a rate above it all do, and the clock runs faster.
+func Share(to, stretch []Request, own, rate float64, n int, seed uint64) []Request {
 	var r source
-	r.Seed(seed, arrivalStream)
-	hour, into := 0, 0.0 // periods gone by, and seconds into the one under way
-	for i := from; i < len(to); i++ {
-		left := r.wait() // requests expected until the next comes
-		for {
-			rate := peak * factors[hour%len(factors)]
-			if more := rate * (period - into); left > more {
-				left -= more
-				hour, into = hour+1, 0
-				continue
-			}
-			if rate > 0 {
-				into += left / rate
-			}
-			break
-		}
-		to[i].At = float64(hour)*period + into
+	r.Seed(seed, shareStream)
+	first, last := stretch[0].At, stretch[len(stretch)-1].At
+	lap := last - first + 1/own
+	others := math.Log1p(-min(1, rate/own)) // the logarithm of the chance that a request goes elsewhere
+	at := 0                                 // requests of the stretch gone by, over all laps
+	for range n {
+		at += int(math.Log(1-r.unit()) / others) // those that go elsewhere before the next for this replica
+		x := stretch[at%len(stretch)]
+		x.At = (x.At - first + float64(at/len(stretch))*lap) / max(1, rate/own)
+		to = append(to, x)
+		at++
 	}
 	return to
-}
-
-// Thin appends the requests of a trace that one of several replicas gets, when the trace is played at a rate of its own and
-// a replica is to see a lower one: every so many-th request. To see a higher one the trace is played faster. Of a long trace
-// it takes the busiest stretch that gives about n requests.
-func Thin(to, trace []Request, own, rate float64, n int) []Request {
-	keep := rate / own
-	faster := max(1, keep)
-	keep = min(1, keep)
-	stretch := trace
-	if want := int(float64(n) / keep); want < len(trace) {
-		stretch = busiest(trace, want)
-	}
-	taken := 0.0
-	for i := range stretch {
-		if taken += keep; taken < 1-1e-9 {
-			continue
-		}
-		taken--
-		r := stretch[i]
-		r.At = (r.At - stretch[0].At) / faster
-		to = append(to, r)
-	}
-	return to
-}
-
-// busiest is the n requests in a row that come in the shortest time.
-func busiest(trace []Request, n int) []Request {
-	best := 0
-	for i := 0; i+n <= len(trace); i++ {
-		if trace[i+n-1].At-trace[i].At < trace[best+n-1].At-trace[best].At {
-			best = i
-		}
-	}
-	return trace[best : best+n]
 }

@@ -19,16 +19,6 @@ func TestSizesStayInTheirRange(t *testing.T) {
 	if math.Abs(in/50000-900) > 2 || math.Abs(out/50000-180) > 0.5 {
 		t.Errorf("means %g and %g", in/50000, out/50000)
 	}
-	samples := []Size{{10, 1}, {20, 2}, {30, 3}}
-	seen := map[Request]int{}
-	for _, r := range Load(nil, 3000, Sizes{Samples: samples}, 3) {
-		seen[r]++
-	}
-	for _, s := range samples {
-		if n := seen[Request{In: s.In, Out: s.Out}]; n < 900 || n > 1100 {
-			t.Errorf("%+v drawn %d times of 3000", s, n)
-		}
-	}
 }
 
 // At another rate the same requests come in the same pattern.
@@ -60,36 +50,6 @@ func TestPoissonRate(t *testing.T) {
 	}
 }
 
-// Each hour gets its share of the peak, an hour of none none, and the next day is like the first.
-func TestProfileFollowsTheDay(t *testing.T) {
-	factors := []float64{1, 0, 0.5, 0.25}
-	const days = 2
-	r := Profile(nil, 140000, 10, factors, 3600, Fixed(1, 1), 5)
-	var count [4]float64
-	last := 0.0
-	for _, x := range r {
-		if x.At < last {
-			t.Fatal("out of order")
-		}
-		last = x.At
-		if hour := int(x.At / 3600); hour < 4*days {
-			count[hour%4]++
-		}
-	}
-	for i, f := range factors {
-		if want := f * 36000 * days; math.Abs(count[i]-want) > 0.03*want+1 {
-			t.Errorf("hour %d: %g requests, want %g", i, count[i], want)
-		}
-	}
-	// A flat profile is Poisson arrivals.
-	flat, plain := Profile(nil, 50, 3, []float64{1, 1}, 5, Fixed(1, 1), 9), Poisson(nil, 50, 3, Fixed(1, 1), 9)
-	for i := range flat {
-		if math.Abs(flat[i].At-plain[i].At) > 1e-9 {
-			t.Fatalf("%d: %g and %g", i, flat[i].At, plain[i].At)
-		}
-	}
-}
-
 // A heap gives its nodes in order, whatever goes in and out of its middle.
 func TestQueueIsInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -111,25 +71,34 @@ func TestQueueIsInOrder(t *testing.T) {
 	})
 }
 
-// A replica of several sees every so many-th request of the trace at the trace's own pace, and a faster pace past its rate.
-func TestThin(t *testing.T) {
+// A replica of several sees a random part of the trace at the trace's own pace, lap after lap, and all of it faster past its
+// rate.
+func TestShare(t *testing.T) {
 	trace := make([]Request, 1000)
 	for i := range trace {
-		trace[i] = Request{At: float64(i), In: i + 1, Out: 1}
-		if i >= 600 { // the second part is twice as busy
-			trace[i].At = 600 + float64(i-600)/2
+		trace[i] = Request{At: 50 + float64(i/2), In: i + 1, Out: 1} // two at a time, 2 a second
+	}
+	got := Share(nil, trace, 2, 0.5, 5000, 1)
+	distinct, last, pairs := map[int]bool{}, 0.0, 0
+	for _, r := range got {
+		distinct[r.In] = true
+		if r.At < last {
+			t.Fatal("out of order")
 		}
+		if r.At == last {
+			pairs++
+		}
+		last = r.At
 	}
-	got := Thin(nil, trace, 1, 0.25, 10000)
-	if len(got) != 250 || got[0] != (Request{At: 3, In: 4, Out: 1}) || got[1].In != 8 {
-		t.Errorf("%d requests, %+v", len(got), got[:2])
+	if rate := 5000 / last; len(got) != 5000 || math.Abs(rate-0.5) > 0.02 {
+		t.Errorf("%d requests at %g a second, want 5000 at 0.5", len(got), rate)
 	}
-	got = Thin(nil, trace, 1, 4, 10000)
-	if len(got) != 1000 || got[4].At != 1 {
-		t.Errorf("%d requests, %+v", len(got), got[4])
+	// Each lap splits the trace anew: 20 laps leave out 0.75^20 of it. Both of a pair come to one replica in one of eight.
+	if len(distinct) < 980 || math.Abs(float64(pairs)/5000-0.125) > 0.02 {
+		t.Errorf("%d requests of 1000 seen, %d pairs", len(distinct), pairs)
 	}
-	got = Thin(nil, trace, 1, 0.5, 100)
-	if len(got) != 100 || got[0].In < 600 || got[99].At-got[0].At != 99 {
-		t.Errorf("%d requests, first %+v, last %+v", len(got), got[0], got[len(got)-1])
+	got = Share(nil, trace, 2, 8, 2500, 1)
+	if got[0].At != 0 || got[4] != (Request{At: 0.5, In: 5, Out: 1}) || got[1000].In != 1 || math.Abs(got[1000].At-499.5/4) > 1e-9 {
+		t.Errorf("%+v, then %+v", got[:5], got[1000])
 	}
 }
