@@ -162,7 +162,8 @@ func unpack(data []byte) ([]byte, error) {
 // traceColumns are the columns read, as the Azure traces name them.
 var traceColumns = []string{"timestamp", "contexttokens", "generatedtokens"}
 
-// readTrace reads comma-separated lines under a line of names, in any order of columns. Where a line is not as wanted its
+// readTrace reads comma-separated lines under a line of names, in any order of columns; no cell that counts has a comma, so that
+// quotes need no reading. Where a line is not as wanted its
 // number is given, from 1.
 func readTrace(data []byte) (requests []Arrival, badLine int) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
@@ -174,7 +175,7 @@ func readTrace(data []byte) (requests []Arrival, badLine int) {
 		if text == "" {
 			continue
 		}
-		cells := strings.Split(text, ",")
+		cells := strings.Split(strings.ReplaceAll(text, `"`, ""), ",")
 		if requests == nil {
 			for i, name := range traceColumns {
 				at[i] = slices.IndexFunc(cells, func(c string) bool { return strings.EqualFold(strings.TrimSpace(c), name) })

@@ -69,6 +69,7 @@ func TestTracePeak(t *testing.T) {
 func TestTraceForms(t *testing.T) {
 	for text, want := range map[string][]Arrival{
 		"GeneratedTokens,Other,timestamp,CONTEXTTOKENS\n5,x,20,1\n\n0,x,10.5,0\n":                                               {{0, 1, 1}, {9.5, 1, 5}},
+		"\"TIMESTAMP\",\"ContextTokens\",\"GeneratedTokens\"\n\"1\",\"3\",\"4\"\n":                                              {{0, 3, 4}},
 		"TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16T18:00:00Z,3,4\n2023-11-16 19:00:01.5+01:00,5,6\n":                  {{0, 3, 4}, {1.5, 5, 6}},
 		"\xef\xbb\xbfTIMESTAMP,ContextTokens,GeneratedTokens\r\n2023-11-16 23:59:59.5,3,4\r\n2023-11-17 00:00:00.25000,5,6\r\n": {{0, 3, 4}, {0.75, 5, 6}},
 	} {

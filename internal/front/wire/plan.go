@@ -165,8 +165,10 @@ type Carbon struct {
 	Basis           string   `json:"basis"`
 }
 
-// Serving is what a service's requests see; times in seconds.
+// Serving is what requests see; times in seconds. LatencyBasis says what the latencies are, whatever their keys: p99, the 99th
+// percentile at a service's peak, or mean, of a batch.
 type Serving struct {
+	LatencyBasis      string   `json:"latency_basis"`
 	TTFT              *float64 `json:"ttft_p99_s"`
 	TPOT              *float64 `json:"tpot_p99_s"`
 	E2E               *float64 `json:"e2e_p99_s"`

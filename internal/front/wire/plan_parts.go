@@ -107,8 +107,13 @@ func fromServing(v estimate.Serving) *Serving {
 		}
 		return &Range{Low: seconds(v.Lows[i]), High: seconds(v.Highs[i])}
 	}
+	basis := "mean"
+	if v.ReplicasNeeded > 0 { // a service's
+		basis = "p99"
+	}
 	return &Serving{
-		TTFTRange: between(0), TPOTRange: between(1), E2ERange: between(2),
+		LatencyBasis: basis,
+		TTFTRange:    between(0), TPOTRange: between(1), E2ERange: between(2),
 		TTFT: seconds(v.TTFT), TPOT: seconds(v.TPOT), E2E: seconds(v.E2E), Concurrency: v.Concurrency,
 		RequestsPerSecond: number(v.RequestsPerSecond, 9), ReplicasNeeded: v.ReplicasNeeded, Replicas: v.Replicas,
 		PerReplica: v.AcceleratorsPerReplica, ByHour: byHour,

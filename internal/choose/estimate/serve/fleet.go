@@ -104,7 +104,11 @@ func (j *job) saves(c *candidate, machines int, g estimate.Group) bool {
 }
 
 // Notes on an estimate.
-const noteSequences = "serve.sequences" // Count: the engine is set to work on fewer at once than it has room for
+const (
+	noteSequences = "serve.sequences" // Count: the engine is set to work on fewer at once than it has room for
+	noteAlike     = "serve.alike"     // requests that all have the stated lengths were simulated
+	noteTrace     = "serve.trace"     // and here those of the trace
+)
 
 // maxReplicas is the most replicas a fleet is sized to: past a million the traffic is a slip of the pen, and counts of
 // machines stay far from overflow.
@@ -140,14 +144,23 @@ func (j *job) fleet(r *replica, p promise, g estimate.Group) (estimate.Estimate,
 	for h, share := range t.Profile {
 		e.Serving.ByHour[h] = max(1, int(math.Ceil(t.RequestsPerSecond*share/p.rate-1e-9)))
 	}
-	if p.sequences > 0 {
-		e.Notes = []estimate.Note{{Code: noteSequences, Args: map[string]any{"Count": p.sequences}}}
-	}
+	e.Notes = j.notes(p)
 	e.Serving.RequestsPerSecond = p.rate * float64(e.Serving.Replicas)
 	e.Speed = j.speed(r, e.Serving.RequestsPerSecond*j.out, "tokens/s")
 	e.Hours, e.LowHours, e.HighHours = j.w.Duration, j.w.Duration, j.w.Duration
 	e.Work = MeanLoad(t) * t.RequestsPerSecond * j.out * j.w.Duration.Seconds()
 	return e, nil
+}
+
+// notes says what the engines of a fleet are to be set to, and what requests its promises were simulated with.
+func (j *job) notes(p promise) (notes []estimate.Note) {
+	if p.sequences > 0 {
+		notes = append(notes, estimate.Note{Code: noteSequences, Args: map[string]any{"Count": p.sequences}})
+	}
+	if j.w.Traffic.Trace != nil {
+		return append(notes, estimate.Note{Code: noteTrace})
+	}
+	return append(notes, estimate.Note{Code: noteAlike})
 }
 
 // shared is a replica at the rate that it gets of the peak: the 99th percentiles of its curve, and the steps of the number

@@ -74,8 +74,11 @@ func (j *job) batch(g estimate.Group, r *replica, limit float64) (estimate.Estim
 	return e, nil
 }
 
-// MeanLoad is the mean of a traffic's daily profile over its peak; 1 when it is flat.
+// MeanLoad is the mean of a traffic's trace or daily profile over its peak; 1 when it is flat.
 func MeanLoad(t *workload.Traffic) float64 {
+	if t.Trace != nil {
+		return min(1, t.Trace.Mean()/t.Trace.Peak())
+	}
 	if len(t.Profile) == 0 {
 		return 1
 	}
