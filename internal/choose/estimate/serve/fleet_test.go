@@ -132,6 +132,38 @@ func TestMoreTrafficIsNoFaster(t *testing.T) {
 	})
 }
 
+// More requests take no fewer machines; nor do longer prompts and tighter promises, but for the one that simulations of other
+// engines at other rates may leave open.
+func TestHarderTakesNoFewer(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		s := services[rapid.IntRange(0, 2).Draw(r, "service")]
+		s.in, s.out = rapid.IntRange(100, 4000).Draw(r, "in"), rapid.IntRange(1, 400).Draw(r, "out")
+		s.rps = rapid.Float64Range(1, 300).Draw(r, "rate")
+		seconds := func(low, high float64, name string) unit.Hours {
+			return unit.FromSeconds(rapid.SampledFrom([]float64{0, 1}).Draw(r, name+" promised") * rapid.Float64Range(low, high).Draw(r, name))
+		}
+		s.slo = workload.SLO{TTFTp99: seconds(0.3, 3, "first"), TPOTp99: seconds(0.02, 0.1, "further"), E2Ep99: seconds(5, 40, "whole")}
+		perNode, by := rapid.SampledFrom([]int{1, 8}).Draw(r, "machine"), rapid.Float64Range(1, 1.5).Draw(r, "by")
+		machines := func(s service) float64 {
+			w := serviceOf(t, s.model, s.format, s.in, s.out, s.rps)
+			w.SLO, w.Software.Framework = s.slo, s.engine
+			e, bad, _ := jobOf(t, w).Best(groupOf(t, s.chip, perNode, 4))
+			if bad != nil {
+				return math.Inf(1)
+			}
+			return float64(Machines(e.Serving, perNode))
+		}
+		base, more, long, tight := machines(s), s, s, s
+		more.rps *= by
+		long.in = int(float64(s.in) * by)
+		f := unit.Hours(by)
+		tight.slo = workload.SLO{TTFTp99: s.slo.TTFTp99 / f, TPOTp99: s.slo.TPOTp99 / f, E2Ep99: s.slo.E2Ep99 / f}
+		if m, l, x := machines(more), machines(long), machines(tight); m < base || min(l, x) < 0.97*base-1 {
+			r.Fatalf("%g machines; %g for more requests, %g for longer prompts, %g for tighter promises", base, m, l, x)
+		}
+	})
+}
+
 // A day's profile is told by the hour: as many as the peak needs at the peak, and never none.
 func TestReplicasByHour(t *testing.T) {
 	w := serviceOf(t, "llama-3.1-70b", "fp8", 1000, 200, 60)

@@ -27,9 +27,15 @@ func (j *job) draw() int {
 	return int(min(fullDraw, max(leastDraw, mostSteps/chunks)))
 }
 
-// longDraw is how many confirm a promise, when the replica has up to so many in their answers at once.
-func (j *job) longDraw(atOnce float64) int {
-	return int(min(mostDraw, max(longer*float64(j.draw()), rounds*atOnce)))
+// longDraw is how many confirm a promise at a rate, when the replica has up to so many in their answers at once: of a trace at
+// least its share of the busiest part.
+func (j *job) longDraw(rate, atOnce float64) int {
+	n := max(longer*float64(j.draw()), rounds*atOnce)
+	if j.w.Traffic.Trace != nil {
+		stretch, own := j.stretch()
+		n = max(n, float64(len(stretch))*min(1, rate/own))
+	}
+	return int(min(mostDraw, n))
 }
 
 // pace stretches an engine's steps as measurements correct them.
@@ -90,11 +96,19 @@ func (j *job) sent(rate float64, n int) []sim.Request {
 		f.requests = sim.Poisson(f.requests[:0], n, rate, sim.Fixed(t.InputTokens, t.OutputTokens), fleetSeed)
 		return f.requests
 	}
-	if f.trace == nil {
-		for _, a := range t.Trace.Busiest() {
-			f.trace = append(f.trace, sim.Request{At: a.Seconds, In: a.InputTokens, Out: a.OutputTokens})
-		}
-	}
-	f.requests = sim.Share(f.requests[:0], f.trace, t.Trace.Peak(), rate, n, fleetSeed)
+	stretch, own := j.stretch()
+	f.requests = sim.Share(f.requests[:0], stretch, own, rate, n, fleetSeed)
 	return f.requests
+}
+
+// stretch is the busiest part of the traffic's trace, and its requests a second.
+func (j *job) stretch() (requests []sim.Request, perSecond float64) {
+	f, t := &j.fleets, j.w.Traffic.Trace
+	if f.stretch == nil {
+		for _, a := range t.Busiest() {
+			f.stretch = append(f.stretch, sim.Request{At: a.Seconds, In: a.InputTokens, Out: a.OutputTokens})
+		}
+		f.perSecond = t.Peak()
+	}
+	return f.stretch, f.perSecond
 }

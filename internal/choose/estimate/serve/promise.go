@@ -51,10 +51,11 @@ func (j *job) signature(c *candidate) (k signature) {
 // fleets is the simulations of a job so far.
 type fleets struct {
 	sync.Mutex
-	sim      sim.Sim
-	requests []sim.Request
-	trace    []sim.Request // the busiest part of the traffic's trace
-	known    map[signature]*outcome
+	sim       sim.Sim
+	requests  []sim.Request
+	stretch   []sim.Request // the busiest part of the traffic's trace
+	perSecond float64       // of that
+	known     map[signature]*outcome
 }
 
 // outcome is what simulations of a replica came to: a promise, or why there is none.
@@ -108,7 +109,7 @@ func (j *job) manages(c *candidate, rate float64) bool {
 
 // calm is the parts of the promised time per token that the mean may take: all of it where few come late, and less where the
 // 99th percentile would else break.
-var calm = [...]float64{1, 0.9}
+var calm = [...]float64{1, 0.9, 0.8}
 
 // caps is the most sequences at once that are worth a look, 0 for all that a replica has room for: as many as keep the mean time
 // per token to a part of its promise.
@@ -197,7 +198,7 @@ func (j *job) confirm(c *candidate, o *outcome) {
 	}
 	o.confirmed = true
 	d, limit := j.deployment(c, o.sequences), j.limit()
-	n := j.longDraw(o.curve.At(o.rate).Most)
+	n := j.longDraw(o.rate, o.curve.At(o.rate).Most)
 	curve := &sim.Curve{}
 	curve.Add(0, j.quiet(c, d))
 	for _, rate := range [...]float64{sure * o.rate, o.rate} {
