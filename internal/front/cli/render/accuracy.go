@@ -3,6 +3,7 @@ package render
 import (
 	"cmp"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -67,7 +68,7 @@ func (d *Accuracy) rows(s *say.Speaker) *Grid {
 			place = filepath.Base(r.File) + ":" + place
 		}
 		g.Add(place, s.Term("target", string(r.Target)), r.Label, s.Number(r.Measured), s.Number(r.Value),
-			s.NumberRange(r.Low, r.High), signed(s, r.Value/r.Measured-1))
+			s.NumberRange(r.Low, r.High), signed(r.Value/r.Measured-1))
 	}
 	return g
 }
@@ -97,18 +98,20 @@ func errorCells(s *say.Speaker, e estimate.Error) []string {
 	if e.BaselineHave > 0 {
 		naive = s.Percent(e.BaselineAPE)
 	}
-	return []string{s.Int(int64(e.N)), s.Percent(e.MdAPE), s.Percent(e.P90), signed(s, e.Bias), s.Percent(e.Coverage), naive}
+	return []string{s.Int(int64(e.N)), s.Percent(e.MdAPE), s.Percent(e.P90), signed(e.Bias), s.Percent(e.Coverage), naive}
 }
 
-// signed is a share with its sign.
-func signed(s *say.Speaker, v float64) string {
-	switch {
-	case v < 0:
-		return "-" + s.Percent(-v)
-	case v > 0:
-		return "+" + s.Percent(v)
+// signed is a share with its sign, to a tenth of a per cent below ten.
+func signed(v float64) string {
+	digits := 0
+	if math.Abs(v) < 0.0995 {
+		digits = 1
 	}
-	return s.Percent(0)
+	text := strconv.FormatFloat(v*100, 'f', digits, 64) + "%"
+	if v > 0 {
+		return "+" + text
+	}
+	return text
 }
 
 func (d *Accuracy) overall(s *say.Speaker) *Grid {
