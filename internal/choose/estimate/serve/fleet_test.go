@@ -285,6 +285,9 @@ func BenchmarkSimulation(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/clients=%d", engine, clients), func(b *testing.B) {
 				requests := sim.Load(nil, 20000, sizes, 1)
 				var s sim.Sim
+				s.Closed(d, clients, requests)
+				s.All()
+				b.ReportAllocs()
 				for b.Loop() {
 					s.Closed(d, clients, requests)
 					s.All()
