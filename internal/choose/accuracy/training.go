@@ -219,7 +219,15 @@ func publication(source string) string {
 
 func runLabel(x *run, r Row) string {
 	l := x.w.Layout
-	text := fmt.Sprintf("%d x %s, %s %s, tp %d pp %d cp %d ep %d micro-batch %d, sequence %d batch %d", x.count, x.g.Chip.Name, r.Text("model"), r.Text("precision"), l.TP, l.PP, l.CP, l.EP, l.MicroBatch, x.w.Sequence, x.w.GlobalBatch)
+	text := fmt.Sprintf("%d x %s, %s %s", x.count, x.g.Chip.Name, r.Text("model"), r.Text("precision"))
+	for _, part := range [...]struct {
+		name string
+		size int
+	}{{"tp", l.TP}, {"pp", l.PP}, {"cp", l.CP}, {"ep", l.EP}, {"micro-batch", l.MicroBatch}, {"sequence", x.w.Sequence}, {"batch", x.w.GlobalBatch}} {
+		if part.size > 0 {
+			text += fmt.Sprintf(", %s %d", part.name, part.size)
+		}
+	}
 	return text + ", " + cmp.Or(r.Text("framework"), "framework not stated")
 }
 

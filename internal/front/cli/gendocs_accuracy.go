@@ -46,8 +46,7 @@ func accuracyReference(s *say.Speaker, curves *estimate.Curves) string {
 	title("docs.accuracy.worst")
 	for _, x := range doc.Summaries {
 		for _, w := range x.Worst[:min(3, len(x.Worst))] {
-			b.WriteString("- " + s.Term("target", string(x.Target)) + " · " + s.Say("accuracy.worst_row", say.Args{"Label": w.Label, "Measured": w.Measured,
-				"Predicted": w.Predicted, "Times": w.Predicted / w.Measured, "Source": w.Source}) + "\n")
+			b.WriteString("- " + s.Term("target", string(x.Target)) + " · " + render.WorstRow(s, x.Target, w) + "\n")
 		}
 	}
 	title("docs.accuracy.chips")

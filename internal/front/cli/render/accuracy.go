@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/accuracy"
 	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/front/say"
@@ -67,8 +68,8 @@ func (d *Accuracy) rows(s *say.Speaker) *Grid {
 		if len(d.Files) > 1 {
 			place = filepath.Base(r.File) + ":" + place
 		}
-		g.Add(place, s.Term("target", string(r.Target)), r.Label, s.Number(r.Measured), s.Number(r.Value),
-			s.NumberRange(r.Low, r.High), signed(r.Value/r.Measured-1))
+		g.Add(place, s.Term("target", string(r.Target)), r.Label, s.Value(figure(r.Target, r.Measured)), s.Value(figure(r.Target, r.Value)),
+			s.Value(figure(r.Target, r.Low))+" – "+s.Value(figure(r.Target, r.High)), signed(r.Value/r.Measured-1))
 	}
 	return g
 }
@@ -160,10 +161,26 @@ func (d *Accuracy) worst(p *Printer) {
 		p.Gap()
 		p.Line(p.Bold(s.Say("accuracy.worst", say.Args{"Kind": s.Term("target", string(x.Target))})))
 		for _, w := range x.Worst {
-			p.Para("  "+s.Say("accuracy.worst_row", say.Args{"Label": w.Label, "Measured": w.Measured, "Predicted": w.Predicted,
-				"Times": w.Predicted / w.Measured, "Source": w.Source}), 4)
+			p.Para("  "+WorstRow(s, x.Target, w), 4)
 		}
 	}
+}
+
+// WorstRow says one of the largest errors.
+func WorstRow(s *say.Speaker, target estimate.Target, w estimate.Worst) string {
+	return s.Say("accuracy.worst_row", say.Args{"Label": w.Label, "Measured": figure(target, w.Measured), "Predicted": figure(target, w.Predicted),
+		"Times": w.Predicted / w.Measured, "Source": w.Source})
+}
+
+// figure is a figure of a target in its unit.
+func figure(target estimate.Target, v float64) any {
+	switch target {
+	case estimate.PeakMemory:
+		return unit.Bytes(v)
+	case estimate.TTFT, estimate.TPOT:
+		return unit.FromSeconds(v)
+	}
+	return v
 }
 
 // left says which rows could not be predicted.
