@@ -40,11 +40,12 @@ func (r *replica) between(l load, first, further float64) [3]unit.Hours {
 
 // speed is a rate with its interval: the inverse of a latency's for a service, whose rate follows from that.
 func (j *job) speed(r *replica, v float64, of string) estimate.Speed {
-	low, high, like := r.offline.Low, r.offline.High, r.offline.Like
+	k := r.offline
 	if j.service {
-		low, high, like = 1/r.tpot.High, 1/r.tpot.Low, r.tpot.Like
+		k = r.tpot
+		k.Low, k.High = 1/k.High, 1/k.Low
 	}
-	return estimate.Speed{Value: v, Low: v * low, High: v * high, Unit: of, Basis: estimate.Predicted, Source: j.c.Serve.Source, Like: like}
+	return k.Speed(v, of, j.c.Serve.Source)
 }
 
 // batch spreads the requests over the replicas the group has room for; each runs its share of them and never more than limit

@@ -14,7 +14,7 @@ func (j *job) report(mc *machine, ch *choice) estimate.Estimate {
 	e := estimate.Estimate{
 		Layout:    estimate.Layout{TP: ch.k.t, PP: ch.k.p, DP: ch.k.d, CP: ch.k.c, EP: ch.k.e, MicroBatch: ch.o.b, Virtual: ch.o.virtual, ZeRO: ch.o.zero, Recompute: ch.o.recompute},
 		Memory:    ch.parts.times(mc.memory).collect(mc.Usable),
-		Speed:     k.Speed(rate, "tokens/s", ""),
+		Speed:     k.Speed(rate, "tokens/s", j.c.Train.Source),
 		Work:      j.w.Tokens,
 		Precision: mc.Precision,
 	}
