@@ -112,13 +112,13 @@ func (s *Setup) shapes(a *arithmetic) *shape {
 }
 
 // attention adds the projections and the attention of one kind of layer.
-func (out *shape) attention(l *model.Layer, n, t, h float64, dense *estimate.Multiply) {
+func (x *shape) attention(l *model.Layer, n, t, h float64, dense *estimate.Multiply) {
 	a := l.Attention
 	heads, params := float64(a.Heads), float64(l.Params.Attention)
 	kv := math.Ceil(float64(a.KVHeads) / t)
 	at := attends{layers: n, kind: a.Kind, heads: heads / t, kvHeads: kv, width: float64(a.QKDim+a.VDim) / 2, window: float64(a.Window), cross: float64(a.Cross)}
 	add := func(groups, cols, depth float64) {
-		out.dense = append(out.dense, multiply{n, groups, cols, depth, dense})
+		x.dense = append(x.dense, multiply{n, groups, cols, depth, dense})
 	}
 	switch a.Kind {
 	case model.LinearAttention:
@@ -144,7 +144,7 @@ func (out *shape) attention(l *model.Layer, n, t, h float64, dense *estimate.Mul
 		add(1, queries/t+kv*pair, h)
 		add(1, h, result/t)
 	}
-	out.attend = append(out.attend, at)
+	x.attend = append(x.attend, at)
 }
 
 // touched is how many of a rank's experts so many tokens use, and the rows that fall to it: n tokens that chose at random

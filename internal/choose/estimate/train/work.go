@@ -190,30 +190,30 @@ func (j *job) experts(mc *machine, k *cut, x *matrix, tokens float64, w *work) {
 }
 
 // of is the curve that a matrix is multiplied by.
-func (m *machine) of(x *matrix) *estimate.Multiply {
+func (mc *machine) of(x *matrix) *estimate.Multiply {
 	if x.eight {
-		return &m.eight
+		return &mc.eight
 	}
-	return &m.multiply
+	return &mc.multiply
 }
 
 // multiplies prepares the curves of the layers' matrix multiplies, and of the head's, which stays at the precision of attention, with
 // the rates that long runs reach for ceilings.
-func (m *machine) multiplies(c *estimate.Curves, g estimate.Group, core accelerator.Precision, plain bool) *estimate.Refusal {
+func (mc *machine) multiplies(c *estimate.Curves, g estimate.Group, core accelerator.Precision, plain bool) *estimate.Refusal {
 	k, refusal := estimate.EmbeddedKernels().For(c, g)
 	if refusal != nil {
 		return refusal
 	}
-	m.multiply = ceiling(k, m.Precision, m.Multiply)
-	m.eight = m.multiply
-	if peak, ok := g.Chip.Peak[accelerator.FP8].Get(); ok && m.Precision == accelerator.FP4 {
-		m.eight = ceiling(k, accelerator.FP8, float64(peak)*g.Fraction()*m.Curve.Share(accelerator.FP8))
+	mc.multiply = ceiling(k, mc.Precision, mc.Multiply)
+	mc.eight = mc.multiply
+	if peak, ok := g.Chip.Peak[accelerator.FP8].Get(); ok && mc.Precision == accelerator.FP4 {
+		mc.eight = ceiling(k, accelerator.FP8, float64(peak)*g.Fraction()*mc.Curve.Share(accelerator.FP8))
 	}
-	m.wide = ceiling(k, core, m.Attention/c.Train.AttentionShare)
-	m.core, _ = k.Attention(core, 16)
-	m.core.Peak = m.Attention / c.Train.AttentionShare
+	mc.wide = ceiling(k, core, mc.Attention/c.Train.AttentionShare)
+	mc.core, _ = k.Attention(core, 16)
+	mc.core.Peak = mc.Attention / c.Train.AttentionShare
 	if plain {
-		m.core.Peak *= c.Train.PlainAttention
+		mc.core.Peak *= c.Train.PlainAttention
 	}
 	return nil
 }
