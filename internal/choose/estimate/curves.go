@@ -54,8 +54,6 @@ type ServeCurve struct {
 	TargetLoad float64 `yaml:"target_load"`
 	// Alike is how alike neighbouring tokens route: n tokens touch as many experts as n to the power 1 - Alike that choose at random.
 	Alike float64 `yaml:"alike"`
-	// Crowded is how much more than its even share the fullest rank of expert parallelism is given.
-	Crowded float64 `yaml:"crowded"`
 	// Sustain is how far chips are from a cool burst under load, as Arithmetic.Sustain.
 	Sustain float64 `yaml:"sustain"`
 	// Captured is the part of a kernel's fixed time that is left in a captured graph, where launches overlap.
@@ -65,9 +63,9 @@ type ServeCurve struct {
 	// Passes is how often the activations of a layer are read or written between its multiplies and attention, in sizes of the hidden
 	// state; those of experts again for each of a token's.
 	Passes float64 `yaml:"passes"`
-	// HandMS is the time to hand the cache of a prompt from the engine that worked on it to the one that decodes.
-	HandMS float64 `yaml:"hand_ms"`
-	Source string  `yaml:"source"`
+	// LinearShare is what the small multiplies of linear layers reach of the rate of attention.
+	LinearShare float64 `yaml:"linear_share"`
+	Source      string  `yaml:"source"`
 }
 
 // Engines is the families of inference engines.
@@ -99,8 +97,11 @@ type EngineCurve struct {
 	StepUS     float64 `yaml:"step_us"`     // of a step: scheduling, preparing inputs, sampling, what of it does not hide behind the chip
 	SequenceUS float64 `yaml:"sequence_us"` // of a step, for each sequence that gets a token
 	LayerUS    float64 `yaml:"layer_us"`    // of a layer's small kernels: norms, rotary, quantising, routing
-	// EagerUS is the least time of a layer in a step with prompts, which no captured graph launches.
+	// EagerUS is what the host takes to launch a layer of a step with prompts, which no captured graph does; the chip is at the steps
+	// before meanwhile, so that it delays the first token alone.
 	EagerUS float64 `yaml:"eager_us"`
+	// HandMS is the time to hand the cache of a prompt from the engine that worked on it to the one that decodes.
+	HandMS float64 `yaml:"hand_ms"`
 	// KernelShare is the time of the kernels as measured alone over their time in the engine.
 	KernelShare float64 `yaml:"kernel_share"`
 	// BusyShare is the rate of arithmetic in multiplies and in the attention of prompts over that of kernels alone.

@@ -5,12 +5,11 @@ import "maps"
 // servingParams is the constants of engines that a fit may set: those that all share, and each family's own.
 func servingParams() map[string]Param {
 	out := map[string]Param{
-		"serve.alike":    {func(c *Curves) *float64 { return &c.Serve.Alike }, 0, 0.5},
-		"serve.crowded":  {func(c *Curves) *float64 { return &c.Serve.Crowded }, 0, 2},
-		"serve.captured": {func(c *Curves) *float64 { return &c.Serve.Captured }, 0.1, 1},
-		"serve.passes":   {func(c *Curves) *float64 { return &c.Serve.Passes }, 0, 60},
-		"serve.widened":  {func(c *Curves) *float64 { return &c.Serve.Widened }, 0.2, 1},
-		"serve.hand_ms":  {func(c *Curves) *float64 { return &c.Serve.HandMS }, 0, 500},
+		"serve.alike":        {func(c *Curves) *float64 { return &c.Serve.Alike }, 0, 0.5},
+		"serve.captured":     {func(c *Curves) *float64 { return &c.Serve.Captured }, 0.1, 1},
+		"serve.passes":       {func(c *Curves) *float64 { return &c.Serve.Passes }, 0, 60},
+		"serve.widened":      {func(c *Curves) *float64 { return &c.Serve.Widened }, 0.2, 1},
+		"serve.linear_share": {func(c *Curves) *float64 { return &c.Serve.LinearShare }, 0.02, 1},
 	}
 	for engine, of := range map[string]func(*Curves) *EngineCurve{
 		"trtllm":   func(c *Curves) *EngineCurve { return &c.Serve.Engines.TensorRTLLM },
@@ -29,6 +28,7 @@ func servingParams() map[string]Param {
 			"serve." + engine + ".wait_steps":     {func(c *Curves) *float64 { return &of(c).WaitSteps }, 0, 40},
 			"serve." + engine + ".apart_steps":    {func(c *Curves) *float64 { return &of(c).ApartSteps }, 0, 120},
 			"serve." + engine + ".front_ms":       {func(c *Curves) *float64 { return &of(c).FrontMS }, 0, 200},
+			"serve." + engine + ".hand_ms":        {func(c *Curves) *float64 { return &of(c).HandMS }, 0, 500},
 			"serve." + engine + ".front_token_us": {func(c *Curves) *float64 { return &of(c).TokenUS }, 0, 40},
 		})
 	}

@@ -1,6 +1,8 @@
 package serve
 
 import (
+	"math"
+
 	"github.com/rackrate/rackrate/internal/choose/estimate"
 )
 
@@ -55,13 +57,14 @@ func (f *fabric) reduce(ranks int, bytes float64) (link, network float64) {
 }
 
 // exchange is what brings values (elements) of all ranks to their experts and back, 8 bits there and 16 back: by gathering
-// everything everywhere and reducing it, or by an all-to-all that sends each token to at most k ranks, whichever is faster.
+// everything everywhere and reducing it, or by an all-to-all, whichever is faster. The latter sends a token once to each rank that
+// has one or more of its k experts: R·(1 − (1 − 1/R)^k) of R ranks.
 func (f *fabric) exchange(ranks int, values, k float64) (link, network float64) {
 	if ranks <= 1 {
 		return 0, 0
 	}
 	n, inside := f.nodes(ranks), min(ranks, f.perNode)
-	own := values / float64(ranks) * min(k, float64(ranks))
+	own := values * (1 - math.Pow(1-1/float64(ranks), k))
 	link = min(f.inside.Gather(inside, values)+f.inside.Gather(inside, 2*values), f.inside.Exchange(inside, own)+f.inside.Exchange(inside, 2*own))
 	if n > 1 {
 		network = 3*own*float64(f.perNode)*(n-1)/n/f.between.BytesPerSec + 2*f.between.HopSeconds

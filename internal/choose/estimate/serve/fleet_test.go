@@ -64,7 +64,7 @@ func TestFleetsKeepTheirPromises(t *testing.T) {
 			j, c, p := settled(t, w, s.chip)
 			replicas := math.Ceil(s.rps / p.rate)
 			over := func(replicas float64) float64 {
-				d := sim.Deployment{Engine: c.step.Engine(c.tokens(j.full(), 1), 1), FrontSeconds: j.front()}
+				d := sim.Deployment{Engine: c.step.Engine(c.tokens(j.full(), 1), 1), FrontSeconds: c.step.front(j.lengths(), j.inHand(c, s.rps/replicas)-1)}
 				d.Stepper = &pace{c.step, c.tpot.Factor}
 				if p.sequences > 0 {
 					d.MaxSequences = p.sequences
@@ -279,7 +279,7 @@ func BenchmarkSimulation(b *testing.B) {
 			b.Fatalf("%+v", bad)
 		}
 		c := &found[0]
-		d := sim.Deployment{Engine: c.step.Engine(c.tokens(1024+1024, 1), 1), FrontSeconds: j.front()}
+		d := sim.Deployment{Engine: c.step.Engine(c.tokens(1024+1024, 1), 1), FrontSeconds: c.step.front(j.lengths(), 0)}
 		sizes := sim.Sizes{Low: sim.Size{In: 1024, Out: 256}, High: sim.Size{In: 1024, Out: 1024}}
 		for _, clients := range []int{16, 64, 256} {
 			b.Run(fmt.Sprintf("%s/clients=%d", engine, clients), func(b *testing.B) {

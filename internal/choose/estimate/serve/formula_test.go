@@ -141,7 +141,7 @@ func ideal(t testing.TB, g estimate.Group) (*estimate.Curves, *estimate.Kernels)
 	c := *estimate.EmbeddedCurves()
 	e := &c.Serve.Engines.VLLM
 	e.StepUS, e.SequenceUS, e.LayerUS, e.EagerUS, e.KernelShare, e.BusyShare = 0, 0, 0, 0, 1, 1
-	c.Serve.Alike, c.Serve.Crowded, c.Serve.Sustain, c.Serve.Passes, c.Serve.Widened = 0, 0, 0, 0, 1
+	c.Serve.Alike, c.Serve.Sustain, c.Serve.Passes, c.Serve.Widened = 0, 0, 0, 1
 	k, bad := table.For(&c, g)
 	if bad != nil {
 		t.Fatalf("%+v", bad)
@@ -185,19 +185,16 @@ func TestStepByHand(t *testing.T) {
 func TestTouchedExperts(t *testing.T) {
 	g := groupOf(t, "H200-SXM-141GB", 8, 1)
 	p := idealStep(t, "mixtral-8x7b", "bf16", g, Spread{TP: 8})
-	experts, rows := p.shape.touched(1, 0, 0)
+	experts, rows := p.shape.touched(1, 0)
 	near(t, "one token reads two experts of eight", experts, 2, exactly)
 	near(t, "in two rows", rows, 2, exactly)
-	experts, _ = p.shape.touched(2, 0, 0)
+	experts, _ = p.shape.touched(2, 0)
 	near(t, "two tokens read 8 (1 - (3/4)²)", experts, 8*7/16.0, exactly)
 	// Whole experts on eight ranks: one each, which 64 tokens surely use and in 16 rows.
 	p = idealStep(t, "mixtral-8x7b", "bf16", g, Spread{TP: 8, EP: 8})
-	experts, rows = p.shape.touched(64, 0, 0)
+	experts, rows = p.shape.touched(64, 0)
 	near(t, "a rank's expert", experts, 1, 1e-6)
 	near(t, "its rows", rows, 16, exactly)
-	if e, r := p.shape.touched(64, 0, 0.5); e > 1 || r <= rows {
-		t.Errorf("the fullest rank has %g rows of %g experts", r, e)
-	}
 	// Cut in slices or whole, a rank reads as much once all experts are in use.
 	cut, whole := idealStep(t, "mixtral-8x7b", "bf16", g, Spread{TP: 8}), p
 	near(t, "slices", cut.onShared(512).total(), whole.onShared(512).total(), 0.05)

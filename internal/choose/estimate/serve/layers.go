@@ -148,13 +148,8 @@ func (x *shape) attention(l *model.Layer, n, t, h float64, dense *estimate.Multi
 }
 
 // touched is how many of a rank's experts so many tokens use, and the rows that fall to it: n tokens that chose at random
-// would use E (1 - (1 - k/E)^n); those that route alike use as many as fewer would. The fullest rank has more than its share.
-func (x *shape) touched(n, alike, crowded float64) (experts, rows float64) {
+// would use E (1 - (1 - k/E)^n); those that route alike use as many as fewer would.
+func (x *shape) touched(n, alike float64) (experts, rows float64) {
 	experts = x.experts * (1 - math.Pow(1-x.topK/x.ofAll, math.Pow(n, 1-alike)))
-	rows = n * x.topK * x.experts / x.ofAll
-	if x.experts < x.ofAll {
-		more := 1 + crowded*(1-x.experts/x.ofAll)
-		rows, experts = rows*more, min(x.experts, experts*more)
-	}
-	return max(experts, min(x.experts, 1)), rows
+	return max(experts, min(x.experts, 1)), n * x.topK * x.experts / x.ofAll
 }

@@ -49,7 +49,7 @@ func (p *pace) Seconds(x sim.Step) float64 { return p.factor * p.step.Seconds(x)
 
 // deployment is a candidate as it is simulated, with so many sequences at once at most; 0 is the engine's own limit.
 func (j *job) deployment(c *candidate, sequences int) sim.Deployment {
-	d := sim.Deployment{Engine: c.step.Engine(c.tokens(j.full(), c.Spread.whole().DP), 1), FrontSeconds: j.front()}
+	d := sim.Deployment{Engine: c.step.Engine(c.tokens(j.full(), c.Spread.whole().DP), 1), FrontSeconds: c.step.front(j.lengths(), 0)}
 	d.Stepper = &pace{c.step, c.tpot.Factor}
 	if sequences > 0 {
 		d.MaxSequences = sequences
@@ -57,8 +57,18 @@ func (j *job) deployment(c *candidate, sequences int) sim.Deployment {
 	return d
 }
 
-// front is the time from a client's sending to the engine's queue for a prompt of mean length.
-func (j *job) front() float64 { return j.engine.FrontMS*1e-3 + j.engine.TokenUS*1e-6*j.in }
+// inHand is how many sequences a replica works on at a rate of requests, by the closed form.
+func (j *job) inHand(c *candidate, rate float64) float64 {
+	low, high := 0.0, c.most()
+	for high-low > max(0.5, 0.02*low) {
+		if mid := (low + high) / 2; j.at(&c.replica, max(1, mid)).rate < rate {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low
+}
 
 // limit is the promised percentiles; 0 is none.
 func (j *job) limit() sim.Tail {
@@ -77,6 +87,7 @@ func (j *job) quiet(c *candidate, d sim.Deployment) sim.Tail {
 
 // busy is what clients see at a rate, by so many requests.
 func (j *job) busy(c *candidate, d sim.Deployment, rate float64, n int) sim.Tail {
+	d.FrontSeconds = c.step.front(j.lengths(), j.inHand(c, rate)-1)
 	return c.corrected(j.fleets.sim.Busy(d, j.sent(rate, n)), d.FrontSeconds)
 }
 

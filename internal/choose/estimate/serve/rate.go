@@ -78,7 +78,7 @@ func (p *Step) at(l lengths, n float64) load {
 	out.each, out.busy = each, busy
 	// A prompt waits for the step under way and for those before it, which are the others': mean wait of a single queue with
 	// constant service, ρ/2(1−ρ) services, and never more than all of them.
-	out.ttft = p.engine.FrontMS*1e-3 + p.engine.TokenUS*1e-6*l.in + p.prompt(l).total() + each*min(n-1, busy/(2*(1-busy)))
+	out.ttft = p.front(l, n-1) + p.prompt(l).total() + each*min(n-1, busy/(2*(1-busy)))
 	if further > 0 {
 		out.ttft += step.total()
 		out.tpot = step.total() + each*(n-1)/further
@@ -90,7 +90,7 @@ func (p *Step) at(l lengths, n float64) load {
 // at is the steady state of n sequences of the job, as measurements correct it. A service's rate follows
 // from its latencies and is no more than its steps allow.
 func (j *job) at(r *replica, n float64) load {
-	l := r.step.at(lengths{j.in, j.out}, n)
+	l := r.step.at(j.lengths(), n)
 	l.tpot *= r.tpot.Factor
 	l.ttft *= r.ttft.Factor
 	l.e2e = l.ttft + (j.out-1)*l.tpot

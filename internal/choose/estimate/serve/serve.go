@@ -72,6 +72,8 @@ func gguf(f model.Format) bool { return len(f) > 1 && f[0] == 'q' && f[1] >= '2'
 func (j *job) full() int     { return int(j.in + j.out) }
 func (j *job) mean() float64 { return math.Floor(j.in + j.out/2) }
 
+func (j *job) lengths() lengths { return lengths{j.in, j.out} }
+
 func (j *job) prepare() {
 	m := j.m
 	// Decoding meets a latent cache itself, without widening it.

@@ -36,7 +36,7 @@ type Step struct {
 	engine *estimate.EngineCurve
 	fabric fabric
 	alike  float64
-	crowd  float64
+	linear float64 // share of the rate of attention that the small multiplies of linear layers reach
 	passes float64 // seconds to read or write the activations of one token between a layer's kernels
 	hidden float64
 	stages float64 // of a pipeline, each of which works on its part of the sequences
@@ -46,7 +46,6 @@ type Step struct {
 
 	rank, shared, sampled grid    // by tokens of a rank, of all ranks, and by sequences that get a token
 	encode                float64 // seconds of an encoder's pass over one prompt
-	eager                 float64 // least seconds of a step with prompts
 }
 
 // NewStep prepares the steps of a setup on a group. It refuses what rests on an unknown fact.
@@ -67,7 +66,7 @@ func newStep(c *estimate.Curves, k *estimate.Kernels, s *Setup, g estimate.Group
 	x := s.Spread.whole()
 	_, engine := c.Serve.Engines.Of(s.Engine)
 	p := &Step{
-		Like: k.Like, engine: engine, alike: c.Serve.Alike, crowd: c.Serve.Crowded, hidden: float64(s.Model.Hidden), spread: x,
+		Like: k.Like, engine: engine, alike: c.Serve.Alike, linear: c.Serve.LinearShare, hidden: float64(s.Model.Hidden), spread: x,
 		stages: float64(x.PP), ranks: float64(x.DP), uneven: x.uneven(s.Model.Layers),
 	}
 	var bad *estimate.Refusal
@@ -93,7 +92,6 @@ func newStep(c *estimate.Curves, k *estimate.Kernels, s *Setup, g estimate.Group
 	}
 	p.passes = c.Serve.Passes * p.hidden * 2 / (p.attend.Bandwidth * p.attend.Decode.Bandwidth)
 	p.shape = s.shapes(&p.a)
-	p.eager = engine.EagerUS * 1e-6 * (p.shape.layers + p.shape.expertly)
 	if s.Model.Class == model.EncoderDecoder {
 		p.encode = float64(s.Model.PerSample.Or(0)) / (p.a.dense.Peak * p.a.dense.Curve.Compute * float64(x.TP))
 	}
@@ -126,7 +124,7 @@ func (p *Step) Seconds(x sim.Step) float64 {
 		}
 	}
 	if w.prefill > 0 {
-		t = max(t+p.encode*w.prompts, p.eager)
+		t += p.encode * w.prompts
 	}
 	return p.fixed(&w) + t
 }
@@ -181,15 +179,12 @@ func (p *Step) prefill(a *attends, w *work) float64 {
 	switch a.kind {
 	case model.LinearAttention:
 		// As model.SequenceFLOPs counts it; chunks of a linear layer are small multiplies.
-		t = p.fresh.Prefill.FixedUS*1e-6 + 3*n*tokens*a.state/(p.fresh.Peak*p.fresh.Prefill.Compute*linearShare)
+		t = p.fresh.Prefill.FixedUS*1e-6 + 3*n*tokens*a.state/(p.fresh.Peak*p.fresh.Prefill.Compute*p.linear)
 	default:
 		t = p.fresh.PrefillSeconds(n, tokens, a.sees(seen)-tokens/2, a.heads, a.kvHeads, a.width)
 	}
 	return t * a.layers * p.uneven / p.engine.KernelShare
 }
-
-// linearShare is what the small multiplies of linear layers reach of the rate of attention, assumed.
-const linearShare = 0.25
 
 // one is a multiply of so many rows in each group, by what bounds it.
 func (p *Step) one(m *multiply, groups, rows float64) (t timing) {
@@ -234,7 +229,7 @@ func (p *Step) onShared(n float64) (t timing) {
 		return t
 	}
 	n = max(1, n)
-	experts, rows := p.shape.touched(n, p.alike, p.crowd)
+	experts, rows := p.shape.touched(n, p.alike)
 	for i := range p.shape.routed {
 		m := &p.shape.routed[i]
 		t.add(p.one(m, experts, rows/experts), 1)
@@ -269,7 +264,6 @@ func (p *Step) parts(w work) timing {
 	}
 	if w.prefill > 0 {
 		t.compute += p.encode * w.prompts
-		t.launch += max(0, p.eager-t.total())
 	}
 	t.launch += p.fixed(&w)
 	return t

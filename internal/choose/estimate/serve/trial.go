@@ -87,8 +87,8 @@ func (x *Trial) deployment(c *estimate.Curves) (d sim.Deployment, bad *estimate.
 	}
 	in := float64(x.In) * (1 + x.Least) / 2
 	if x.Prefill == nil {
-		n := float64(max(1, x.Clients/max(1, x.Count)))
-		d.FrontSeconds = d.Engine.Stepper.(*Step).front(in, work{decode: n, cached: n * float64(x.In+x.Out/2)})
+		others := float64(x.Clients)/float64(max(1, x.Count)) - 1
+		d.FrontSeconds = d.Engine.Stepper.(*Step).front(lengths{in, float64(x.Out)}, others)
 		return d, nil
 	}
 	p, bad := x.Prefill.engine(c, x.Group, x.In, 1)
@@ -97,24 +97,24 @@ func (x *Trial) deployment(c *estimate.Curves) (d sim.Deployment, bad *estimate.
 	}
 	p.KVTokens = 0 // prompts wait in the queue; their caches leave at once
 	d.Prefill = &p
-	d.FrontSeconds = p.Stepper.(*Step).front(in, work{})
-	d.HandSeconds = c.Serve.HandMS * 1e-3
+	// The engine that decodes sends the first token, too, once the prompt's cache has come over.
+	d.FrontSeconds = p.Stepper.(*Step).front(lengths{in, 1}, 0) + d.Engine.Stepper.(*Step).engine.HandMS*1e-3
 	return d, nil
 }
 
-// front is the time from a client's sending a prompt to the engine's taking it up: the server, its tokenizer, and the steps under
-// way that the engine does not look up from.
-func (p *Step) front(in float64, under work) float64 {
+// front is the time from a client's sending a prompt to the engine's taking it up: the server, its tokenizer, the host that
+// prepares its layers one by one while the chip is at the steps before, and the steps of so many others that it waits for.
+func (p *Step) front(l lengths, others float64) float64 {
 	e := p.engine
-	t := e.FrontMS*1e-3 + e.TokenUS*1e-6*in
-	if under.decode == 0 {
+	t := e.FrontMS*1e-3 + e.TokenUS*1e-6*l.in + e.EagerUS*1e-6*(p.shape.layers+p.shape.expertly)
+	if others <= 0 {
 		return t
 	}
 	wait := e.WaitSteps
 	if p.ranks > 1 {
 		wait += e.ApartSteps
 	}
-	return t + wait*p.parts(under).total()
+	return t + min(1, others)*wait*p.parts(l.decoding(max(1, others))).total()
 }
 
 // engine is a pool as the simulator takes it.
