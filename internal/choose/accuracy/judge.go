@@ -14,6 +14,10 @@ import (
 // The quantiles of an 80 per cent interval, a little wider for the groups that are still to come.
 const lowQuantile, highQuantile = 0.09, 0.91
 
+// Those of accelerators never seen are wider: each was left out alone, with all others to learn from, and splits that leave out a
+// third of them at once held 60 to 80 per cent within the quantiles above.
+const lowUnseen, highUnseen = 0.06, 0.94
+
 // worstKept is how many of the largest errors a calibration names.
 const worstKept = 10
 
@@ -46,23 +50,29 @@ func (t *exam) judge(k *estimate.Calibration) {
 		groups[rows[i].group], sources[rows[i].Source], marks[mark(rows[i].Group())] = true, true, true
 	}
 	k.Groups, k.Sources, k.Marks = len(groups), slices.Sorted(maps.Keys(sources)), slices.Sorted(maps.Keys(marks))
-	k.Intervals = map[string]estimate.Interval{"all": interval(left), "unseen": wider(interval(unseen), t.evenly(t.chips))}
-	results := predictedBy(rows, left, t.groups.fold)
+	k.Intervals = map[string]estimate.Interval{"all": interval(left), "unseen": wider(intervalUnseen(unseen), t.evenly(t.chips))}
+	results := predictedBy(rows, left, t.groups.fold, interval)
 	k.HeldOut, k.Shares, k.Worst = rounded(ErrorOf(results)), shares(results), worst(results, worstKept)
 	for i := range k.Shares {
 		k.Shares[i].Error = rounded(k.Shares[i].Error)
 	}
 	if len(t.chips.parts(rows)) > 1 {
-		k.Unseen = rounded(ErrorOf(predictedBy(rows, unseen, t.chips.fold)))
+		k.Unseen = rounded(ErrorOf(predictedBy(rows, unseen, t.chips.fold, intervalUnseen)))
 	}
 }
 
-// interval is the quantiles of measured over predicted. It always holds 1: a prediction lies in its own interval.
-func interval(left []float64) estimate.Interval {
+// interval is the usual quantiles of measured over predicted.
+func interval(left []float64) estimate.Interval { return between(left, lowQuantile, highQuantile) }
+
+// intervalUnseen is those of accelerators left out whole.
+func intervalUnseen(left []float64) estimate.Interval { return between(left, lowUnseen, highUnseen) }
+
+// between is two quantiles of measured over predicted. They always hold 1: a prediction lies in its own interval.
+func between(left []float64, low, high float64) estimate.Interval {
 	v := slices.Clone(left)
 	return estimate.Interval{
-		Low:  round(math.Exp(min(0, Quantile(v, lowQuantile)))),
-		High: round(math.Exp(max(0, Quantile(v, highQuantile)))),
+		Low:  round(math.Exp(min(0, Quantile(v, low)))),
+		High: round(math.Exp(max(0, Quantile(v, high)))),
 		N:    len(left),
 	}
 }
@@ -141,7 +151,7 @@ func (t *exam) evenly(s split) estimate.Interval {
 }
 
 // predictedBy is the rows with what a fit that had not seen them predicts. The interval of each is that of the other folds.
-func predictedBy(rows []row, left []float64, fold func(*row) int) []Result {
+func predictedBy(rows []row, left []float64, fold func(*row) int, of func([]float64) estimate.Interval) []Result {
 	others := map[int]estimate.Interval{}
 	for i := range rows {
 		part := fold(&rows[i])
@@ -154,7 +164,7 @@ func predictedBy(rows []row, left []float64, fold func(*row) int) []Result {
 				rest = append(rest, left[j])
 			}
 		}
-		others[part] = interval(rest)
+		others[part] = of(rest)
 	}
 	results := make([]Result, len(rows))
 	for i := range rows {

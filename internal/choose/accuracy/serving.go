@@ -244,8 +244,8 @@ func naiveTTFT(x *trial) float64 {
 // naiveShare is what the naive baseline takes a chip to reach of its peaks.
 const naiveShare = 0.6
 
-// ttftRecipe and tpotRecipe take the constants of engines as curves.yaml states them, in round values: a search from there on all rows
-// does worse on groups left out. What is left over splits by engine, architecture and kind of load; finer terms, of structures and
+// ttftRecipe and tpotRecipe take the constants of engines as curves.yaml states them, in round values near the best of searches on all
+// rows: a search from there does no better for TPOT on groups left out, and worse for TTFT. What is left over splits by engine, architecture and kind of load; finer terms, of structures and
 // precisions, follow single networks and do worse on groups left out, too.
 var (
 	ttftRecipe = recipe{attributes: []string{"framework", "arch", "mode"}}

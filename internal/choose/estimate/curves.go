@@ -106,6 +106,11 @@ type EngineCurve struct {
 	KernelShare float64 `yaml:"kernel_share"`
 	// BusyShare is the rate of arithmetic in multiplies and in the attention of prompts over that of kernels alone.
 	BusyShare float64 `yaml:"busy_share"`
+	// Older is the share of a chip's listed 16-bit rate that matrix instructions of A100's generation reach on it, by accelerator as
+	// in KernelKeys, for engines that use no newer ones; none where the engine uses a chip's own.
+	Older map[string]float64 `yaml:"older"`
+	// Sum16 engines sum products in 16 bit, at which consumer boards, listed at 32, run twice as fast.
+	Sum16 bool `yaml:"sum_16"`
 	// WaitSteps is how many steps a request waits before the engine looks at it.
 	WaitSteps float64 `yaml:"wait_steps"`
 	// ApartSteps is how many more where ranks attend apart: engines hold prompts back to give the ranks alike work.
@@ -121,6 +126,23 @@ type EngineCurve struct {
 	// MemoryFraction is the part of the chip's memory that the engine fills, runtime included.
 	MemoryFraction float64 `yaml:"memory_fraction"`
 	Source         string  `yaml:"source"`
+}
+
+// sum16 is the rate of matrix units that sum in 16 bit over the FP32 rate of the vectors, on Ampere and Ada alike (NVIDIA's white papers).
+// Boards for consumers are listed at half of it, with sums in 32 bit.
+const sum16 = 4
+
+// Instructions is the share of a chip's listed 16-bit matrix rate that the instructions an engine uses reach.
+func (e *EngineCurve) Instructions(a *accelerator.Accelerator) float64 {
+	share := 1.0
+	if v := Nearest(e.Older, a); v > 0 {
+		share = v
+	}
+	half, single := a.Peak[accelerator.FP16].Or(0), a.Peak[accelerator.FP32].Or(0)
+	if e.Sum16 && half > 0 {
+		share *= max(1, min(2, sum16*float64(single)/float64(half)))
+	}
+	return share
 }
 
 // RunCurve is what a run takes beside its steps: saving, restarting, power.

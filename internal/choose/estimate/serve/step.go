@@ -85,7 +85,7 @@ func newStep(c *estimate.Curves, k *estimate.Kernels, s *Setup, g estimate.Group
 	}
 	p.fresh = p.attend
 	for _, peak := range [...]*float64{&p.a.weights.Peak, &p.a.dense.Peak, &p.a.head.Peak, &p.fresh.Peak} {
-		*peak *= engine.BusyShare
+		*peak *= engine.BusyShare * engine.Instructions(g.Chip)
 	}
 	for _, fixed := range [...]*float64{&p.a.weights.Curve.FixedUS, &p.a.dense.Curve.FixedUS, &p.a.head.Curve.FixedUS, &p.attend.Decode.FixedUS} {
 		*fixed *= c.Serve.Captured
