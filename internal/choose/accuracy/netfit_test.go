@@ -1,7 +1,6 @@
 package accuracy
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -79,35 +78,12 @@ func TestWhatIsNotToldIsAssumed(t *testing.T) {
 }
 
 // sampleTables are the tables that tell what networks with a fixed cost a sample do, by what is fitted to them.
-var sampleTables = map[estimate.Target]string{estimate.Vision: "inference_other.csv", estimate.SampleTraining: "training_other.csv"}
+var sampleTables = map[estimate.Target]string{estimate.Vision: "truth/inference_other.csv", estimate.SampleTraining: "truth/training_other.csv"}
 
 func only(s *Set, target estimate.Target) *Set {
 	return &Set{
 		Cases:   slices.DeleteFunc(slices.Clone(s.Cases), func(k *Case) bool { return k.calibration() != target }),
 		Skipped: s.Skipped,
-	}
-}
-
-// The calibrations that ship are what the command makes of the tables, to the byte.
-func TestSampleFitsAgain(t *testing.T) {
-	for target, file := range sampleTables {
-		s := sharedSet(t, file)
-		ships := estimate.EmbeddedCurves().Calibrations[target]
-		have, err := Encode(ships)
-		if err != nil {
-			t.Fatal(err)
-		}
-		k, err := Fit(s, estimate.EmbeddedCurves(), target, ships.AsOf)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := Encode(k)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(text, have) {
-			t.Errorf("%s: the fit is no longer that of the tables and the code; run rackrate accuracy fit", target)
-		}
 	}
 }
 

@@ -73,15 +73,17 @@ func TestVisionSkips(t *testing.T) {
 }
 
 // sharedSet is a table of the shared folder.
-func sharedSet(t *testing.T, file string) *Set {
+func sharedSet(t *testing.T, files ...string) *Set {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(sharedtest.Dir(t), "truth", file))
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := &Set{}
-	if err := s.Read(file, text); err != nil {
-		t.Fatal(err)
+	for _, file := range files {
+		text, err := os.ReadFile(filepath.Join(sharedtest.Dir(t), filepath.FromSlash(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Read(file, text); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return s
 }
@@ -89,7 +91,7 @@ func sharedSet(t *testing.T, file string) *Set {
 // Every row of vision, speech, encoders, recommenders and graphs ends as a case or a skip, and what the calibration says of itself
 // holds: 15 per cent on groups left out, 25 on accelerators left out.
 func TestVisionAsFitted(t *testing.T) {
-	s := sharedSet(t, "inference_other.csv")
+	s := sharedSet(t, "truth/inference_other.csv")
 	ends := map[int]int{}
 	mine := &Set{}
 	for _, k := range s.Cases {
