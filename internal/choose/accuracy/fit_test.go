@@ -175,33 +175,3 @@ func TestEmbeddedCalibrations(t *testing.T) {
 		}
 	}
 }
-
-// Every calibration that ships is what "rackrate accuracy fit" makes of the tables, to the byte: nothing in it was set by hand, and
-// the errors it states are those of the code that ships.
-func TestCalibrationsAreFits(t *testing.T) {
-	if testing.Short() {
-		t.Skip("fits everything")
-	}
-	all := sharedSet(t, "truth/training_throughput.csv", "truth/training_other.csv", "truth/inference_throughput.csv", "truth/inference_serving.csv",
-		"truth/inference_other.csv", "truth2/hash.csv", "truth2/hpc.csv", "truth2/diffusion.csv")
-	curves := estimate.EmbeddedCurves()
-	for _, target := range estimate.Fittable {
-		ships := estimate.EmbeddedCurves().Calibrations[target]
-		k, err := Fit(all, curves, target, ships.AsOf)
-		if err != nil {
-			t.Fatal(err)
-		}
-		curves = curves.Calibrated(k)
-		got, err := Encode(k)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := Encode(ships)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(got, want) {
-			t.Errorf("%s: the fit is no longer that of the tables and the code; run rackrate accuracy fit", target)
-		}
-	}
-}
