@@ -177,6 +177,8 @@ type Refusal struct {
 	Reason Reason
 	// Have and Want are in the reason's unit: bytes an accelerator for memory, seconds for latency, else 0.
 	Have, Want float64
+	// Promise is which latency the reason is about: ttft, tpot or e2e; empty where there is but one, or none.
+	Promise string
 }
 
 // Short is by how much the group misses, relative to what is wanted; 1 where there is no measure.

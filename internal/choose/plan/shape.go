@@ -206,7 +206,7 @@ func refused(r *estimate.Refusal, machines int) miss {
 	case estimate.NoLatency:
 		q = "seconds"
 	}
-	m := miss{reason: Reason(r.Reason), stage: stageEstimate, have: r.Have, want: r.Want, quantity: q, machines: machines}
+	m := miss{reason: Reason(r.Reason), stage: stageEstimate, have: r.Have, want: r.Want, quantity: q, text: r.Promise, machines: machines}
 	if math.IsInf(m.want, 0) || math.IsNaN(m.want) {
 		m.have, m.want = 0, 0
 	}

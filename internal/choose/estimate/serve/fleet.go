@@ -25,8 +25,8 @@ func (j *job) screen(g estimate.Group, r *replica) (c candidate, bad *estimate.R
 		}
 	}
 	limit := r.most()
-	if over, have, want := j.worst(j.at(r, 1)); over > 1 {
-		return c, &estimate.Refusal{Reason: estimate.NoLatency, Have: have, Want: want}
+	if over, broken := j.worst(j.at(r, 1)); over > 1 {
+		return c, &broken
 	}
 	full := j.at(r, limit)
 	// Latency rises with n, the mean number in flight, so the most that holds is found by halving.

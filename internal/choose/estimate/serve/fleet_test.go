@@ -71,7 +71,7 @@ func TestFleetsKeepTheirPromises(t *testing.T) {
 				}
 				var long sim.Sim
 				tail := long.Busy(d, sim.Poisson(nil, 30000, s.rps/replicas, sim.Fixed(s.in, s.out), 77))
-				worst, _, _ := j.worst(promised(c.corrected(tail, d.FrontSeconds)))
+				worst, _ := j.worst(promised(c.corrected(tail, d.FrontSeconds)))
 				return worst
 			}
 			if got := over(replicas); got > 1.06 {

@@ -84,8 +84,8 @@ func (j *job) promise(c *candidate) *outcome {
 		}
 	}
 	if o.rate <= 0 {
-		_, have, want := j.worst(promised(o.curve.At(0)))
-		o.bad = &estimate.Refusal{Reason: estimate.NoLatency, Have: have, Want: want}
+		_, broken := j.worst(promised(o.curve.At(0)))
+		o.bad = &broken
 	}
 	if j.fleets.known == nil {
 		j.fleets.known = map[signature]*outcome{}

@@ -103,17 +103,19 @@ func (j *job) at(r *replica, n float64) load {
 }
 
 // worst is the promise that a load breaks the most, over it; at most 1 where all hold.
-func (j *job) worst(l load) (over, have, want float64) {
+func (j *job) worst(l load) (over float64, broken estimate.Refusal) {
 	s := j.w.SLO
+	broken.Reason = estimate.NoLatency
 	for _, v := range [...]struct {
+		name  string
 		have  float64
 		limit unit.Hours
-	}{{l.ttft, s.TTFTp99}, {l.tpot, s.TPOTp99}, {l.e2e, s.E2Ep99}} {
+	}{{"ttft", l.ttft, s.TTFTp99}, {"tpot", l.tpot, s.TPOTp99}, {"e2e", l.e2e, s.E2Ep99}} {
 		if limit := v.limit.Seconds(); limit > 0 && v.have/limit > over {
-			over, have, want = v.have/limit, v.have, limit
+			over, broken.Promise, broken.Have, broken.Want = v.have/limit, v.name, v.have, limit
 		}
 	}
-	return over, have, want
+	return over, broken
 }
 
 // late is a load with the 99th percentile of its first token, roughly: in heavy traffic waits for constant service are
@@ -125,7 +127,7 @@ func (r *replica) late(l load) load {
 	return l
 }
 
-func (j *job) holds(l load) bool { over, _, _ := j.worst(l); return over <= 1 }
+func (j *job) holds(l load) bool { over, _ := j.worst(l); return over <= 1 }
 
 // most is the most sequences a replica runs: what its caches hold and the engine batches.
 func (r *replica) most() float64 {

@@ -100,8 +100,16 @@ func gap(reason plan.Reason, n *plan.NearMiss, c money.Currency, s *say.Speaker)
 	}
 	return s.Say(id, say.Args{
 		"Gap":  measure(n.Quantity, math.Abs(n.Want-n.Have), c, s),
-		"Have": measure(n.Quantity, n.Have, c, s), "Want": measure(n.Quantity, n.Want, c, s),
+		"Have": measure(n.Quantity, n.Have, c, s), "Want": measure(n.Quantity, n.Want, c, s), "Promise": promise(n, s),
 	})
+}
+
+// promise names the latency that is too slow; empty where the miss is about none.
+func promise(n *plan.NearMiss, s *say.Speaker) string {
+	if n.Quantity != "seconds" || n.Text == "" {
+		return ""
+	}
+	return s.Text("promise." + n.Text)
 }
 
 // measure prints a figure of a near miss by what it counts.
