@@ -3,6 +3,7 @@ package accuracy
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -184,7 +185,7 @@ func benchRequests(in, out float64) float64 {
 }
 
 // layouts lists what the row leaves open: pipelines of whole layers in llama.cpp, tensor parallel as stated, else any that the
-// accelerators allow; and of experts, whole ones on ranks and attention apart.
+// accelerators allow; and of experts, whole ones on ranks and attention apart where the row allows it or states it.
 func (x *bulk) layouts(r Row, count int) {
 	m := x.Model
 	tp, pp := r.Int("tp"), max(1, r.Int("pp"))
@@ -204,14 +205,30 @@ func (x *bulk) layouts(r Row, count int) {
 		}
 		x.assumed = append(x.assumed, "fastest layout")
 	}
+	notes := r.Text("notes")
+	if apart := apartMode.FindStringSubmatch(notes); apart != nil {
+		n := count / pp
+		if stated, err := strconv.Atoi(apart[1]); err == nil {
+			n = stated
+		}
+		x.try = []serve.Spread{{TP: 1, DP: n, PP: pp, EP: n}}
+		return
+	}
 	for _, t := range widths {
-		for _, s := range []serve.Spread{{TP: t, PP: pp}, {TP: t, PP: pp, EP: t}, {TP: 1, DP: t, PP: pp, EP: t}} {
+		spreads := []serve.Spread{{TP: t, PP: pp}}
+		if tp == 0 || strings.Contains(notes, "expert parallel / attention DP possible") {
+			spreads = append(spreads, serve.Spread{TP: t, PP: pp, EP: t}, serve.Spread{TP: 1, DP: t, PP: pp, EP: t})
+		}
+		for _, s := range spreads {
 			if s.Valid(m) && (t > 1 || s.EP == 0) {
 				x.try = append(x.try, s)
 			}
 		}
 	}
 }
+
+// apartMode finds "mode DEP", attention data-parallel and experts whole, with its width where that is stated.
+var apartMode = regexp.MustCompile(`mode DEP([0-9]*)`)
 
 // bulkFormat reads the precision. MLPerf v4.1 prints that of the outputs for NVIDIA's own code, which runs at 8 bits on Hopper and Ada
 // and 4 on Blackwell.

@@ -123,8 +123,10 @@ type EngineCurve struct {
 	// PromptsFirst engines let decoding stand still while they work on prompts.
 	PromptsFirst bool    `yaml:"prompts_first"`
 	Reserve      float64 `yaml:"reserve"` // share of the answers to come that must find room before a request is taken in
-	// MemoryFraction is the part of the chip's memory that the engine fills, runtime included.
+	// MemoryFraction is the part of the chip's memory that the engine fills, runtime included; OfFree says that it is the part of what
+	// weights and runtime leave that the caches fill.
 	MemoryFraction float64 `yaml:"memory_fraction"`
+	OfFree         bool    `yaml:"of_free"`
 	Source         string  `yaml:"source"`
 }
 

@@ -34,7 +34,14 @@ func (s *Setup) holding(c *estimate.Curves, g estimate.Group, in, out float64) (
 	h.runtime = gib * float64(unit.GiB)
 	layers := float64(m.Layers)
 	h.sequence = m.KVRankBytes(int(in+out), s.KVBits, x.TP) * math.Ceil(layers/float64(x.PP)) / layers
-	h.free = float64(h.usable)*engine.MemoryFraction - h.weights - h.workspace - h.runtime
+	total := float64(h.usable)
+	if !engine.OfFree {
+		total *= engine.MemoryFraction
+	}
+	h.free = total - h.weights - h.workspace - h.runtime
+	if engine.OfFree && h.free > 0 {
+		h.free *= engine.MemoryFraction
+	}
 	return h, nil
 }
 
