@@ -4,18 +4,11 @@ import (
 	"encoding/csv"
 	"os"
 	"path/filepath"
-	"strconv"
 	"testing"
 )
 
 // Row is a line of a table of the shared folder, by the names in its header.
 type Row map[string]string
-
-// Num is a cell as a number; 0 where it is empty or none.
-func (r Row) Num(column string) float64 { v, _ := strconv.ParseFloat(r[column], 64); return v }
-
-// Int is a cell as a whole number; 0 where it is empty or none.
-func (r Row) Int(column string) int { return int(r.Num(column)) }
 
 // Rows reads a table of the shared folder, as Dir finds it.
 func Rows(t testing.TB, path ...string) []Row {

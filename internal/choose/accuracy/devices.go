@@ -23,6 +23,27 @@ func device(text string) *accelerator.Accelerator {
 	return nil
 }
 
+// chipOf finds an accelerator by a table's spelling. Where it means several, the module with the fastest memory stands for them
+// and it is not sure.
+func chipOf(text string) (chip *accelerator.Accelerator, sure bool) {
+	plain, _, _ := strings.Cut(text, "(")
+	found := accelerator.Embedded().Resolve(plain)
+	for _, a := range found {
+		if chip == nil || rank(a) > rank(chip) {
+			chip = a
+		}
+	}
+	return chip, len(found) == 1
+}
+
+func rank(a *accelerator.Accelerator) float64 {
+	n := float64(a.Bandwidth.Or(0))
+	if a.FormFactor == "SXM" || a.FormFactor == "OAM" {
+		n *= 10
+	}
+	return n
+}
+
 // ofSpeed is the prediction that so many times a speed is.
 func ofSpeed(v estimate.Speed, times float64) Prediction {
 	return Prediction{Value: times * v.Value, Low: times * v.Low, High: times * v.High, Like: v.Like}

@@ -2,14 +2,11 @@ package accuracy
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/choose/estimate/diffuse"
-	"github.com/rackrate/rackrate/internal/sharedtest"
 )
 
 const diffusionHead = "model,device,count,resolution,steps,batch,precision,engine,s_per_image,it_per_s,frames,source,notes\n"
@@ -51,31 +48,19 @@ func TestDrawingEngine(t *testing.T) {
 }
 
 func TestDiffusionSkips(t *testing.T) {
-	for row, want := range map[string]Skip{
+	leavesOut(t, diffusionHead, estimate.Diffusion, map[string]Skip{
 		"SVD,RTX 4090,1,1024x576,25,1,,diffusers,9,,,a/b,":                        NoModel,
 		"SD1.5,Abacus,1,512x512,20,1,,diffusers,9,,,a/b,":                         NoChip,
 		"SD1.5,RTX 4090,1,,,1,,ComfyUI,9,,,a/b,":                                  NoSize,
 		"SD1.5,RTX 4090,1,512x512,20,1,,diffusers,,,,a/b,":                        NoFigure,
 		"SD1.5,RTX 4090,1,512x512,20,1,,diffusers,9,,,a/b,with CPU offload":       NotModelled,
 		"SD1.5,RTX 4090,1,512x512,20,1,,diffusers,9,,,a/b,SUSPECT: printed twice": Suspect,
-	} {
-		if s := read(t, diffusionHead+row+"\n"); len(s.Cases) != 0 || len(s.Skipped) != 1 || s.Skipped[0].Reason != want {
-			t.Errorf("%s: %+v, want %s", row, s.Skipped, want)
-		}
-	}
+	})
 }
 
 func TestDiffusionTable(t *testing.T) {
 	s := wholeTable(t, "truth2", "diffusion.csv", estimate.Diffusion)
-	text, err := os.ReadFile(filepath.Join(sharedtest.Dir(t), "truth", "inference_other.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	other := &Set{}
-	if err := other.Read("inference_other.csv", text); err != nil {
-		t.Fatal(err)
-	}
-	for _, k := range other.Cases {
+	for _, k := range sharedSet(t, "truth/inference_other.csv").Cases {
 		if k.Target == estimate.Diffusion {
 			s.Cases = append(s.Cases, k)
 		}

@@ -358,7 +358,7 @@ func fitParams(s *Set, c *estimate.Curves, names []string) map[string]float64 {
 			for ; width > (p.Top-p.Low)/100; width /= 2 {
 				for _, way := range []float64{-1, 1} {
 					was := params[n]
-					params[n] = significant(min(p.Top, max(p.Low, was+way*width)))
+					params[n] = significant(min(p.Top, max(p.Low, was+way*width)), 3)
 					if v := cost(); v < best {
 						best = v
 					} else {
@@ -371,11 +371,11 @@ func fitParams(s *Set, c *estimate.Curves, names []string) map[string]float64 {
 	return params
 }
 
-// significant rounds to three significant figures.
-func significant(v float64) float64 {
+// significant rounds to so many significant figures.
+func significant(v float64, digits int) float64 {
 	if v == 0 {
 		return 0
 	}
-	scale := math.Pow(10, 2-math.Floor(math.Log10(math.Abs(v))))
+	scale := math.Pow(10, float64(digits-1)-math.Floor(math.Log10(math.Abs(v))))
 	return math.Round(v*scale) / scale
 }

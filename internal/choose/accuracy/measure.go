@@ -133,18 +133,9 @@ func worst(results []Result, n int) []estimate.Worst {
 	slices.SortStableFunc(sorted, func(a, b Result) int { return cmp.Compare(off(&b), off(&a)) })
 	var out []estimate.Worst
 	for _, r := range sorted[:min(n, len(sorted))] {
-		out = append(out, estimate.Worst{Label: r.Label, Source: r.Source, Measured: figures(r.Measured), Predicted: figures(r.Value)})
+		out = append(out, estimate.Worst{Label: r.Label, Source: r.Source, Measured: significant(r.Measured, 4), Predicted: significant(r.Value, 4)})
 	}
 	return out
-}
-
-// figures rounds to four significant figures.
-func figures(v float64) float64 {
-	if v == 0 {
-		return 0
-	}
-	scale := math.Pow(10, 3-math.Floor(math.Log10(math.Abs(v))))
-	return math.Round(v*scale) / scale
 }
 
 // Dimensions is what a report can be broken down by.

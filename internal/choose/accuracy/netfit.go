@@ -126,7 +126,7 @@ func (f *netFit) network(name string, cases []*Case) estimate.Reached {
 			scale /= 2
 		}
 	}
-	r.Level, r.Kernels, r.Alone = significant(r.Level), significant(r.Kernels), significant(r.Alone)
+	r.Level, r.Kernels, r.Alone = significant(r.Level, 3), significant(r.Kernels, 3), significant(r.Alone, 3)
 	return r
 }
 
@@ -207,7 +207,7 @@ func middle(networks map[string]estimate.Reached, names []string) estimate.Reach
 			}
 		}
 		if len(logs) > 0 {
-			*x.of(&out) = significant(math.Exp(Quantile(logs, 0.5)))
+			*x.of(&out) = significant(math.Exp(Quantile(logs, 0.5)), 3)
 		}
 	}
 	out.Source = "networks like it: " + strings.Join(known, ", ")

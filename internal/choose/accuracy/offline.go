@@ -197,14 +197,6 @@ func (x *bulk) layouts(r Row, count int) {
 		x.try = []serve.Spread{{TP: count}}
 		return
 	}
-	widths := []int{tp}
-	if tp == 0 {
-		widths = widths[:0]
-		for t := 1; t*pp <= count && t <= x.Group.PerNode; t *= 2 {
-			widths = append(widths, t)
-		}
-		x.assumed = append(x.assumed, "fastest layout")
-	}
 	notes := r.Text("notes")
 	if apart := apartMode.FindStringSubmatch(notes); apart != nil {
 		n := count / pp
@@ -213,6 +205,14 @@ func (x *bulk) layouts(r Row, count int) {
 		}
 		x.try = []serve.Spread{{TP: 1, DP: n, PP: pp, EP: n}}
 		return
+	}
+	widths := []int{tp}
+	if tp == 0 {
+		widths = widths[:0]
+		for t := 1; t*pp <= count && t <= x.Group.PerNode; t *= 2 {
+			widths = append(widths, t)
+		}
+		x.assumed = append(x.assumed, "fastest layout")
 	}
 	for _, t := range widths {
 		spreads := []serve.Spread{{TP: t, PP: pp}}

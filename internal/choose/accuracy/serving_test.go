@@ -2,8 +2,6 @@ package accuracy
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -113,14 +111,7 @@ func TestServingTables(t *testing.T) {
 		{"inference_serving.csv", map[estimate.Target]float64{estimate.TPOT: 0.15, estimate.TTFT: 0.25}},
 		{"inference_throughput.csv", map[estimate.Target]float64{estimate.Offline: 0.15}},
 	} {
-		text, err := os.ReadFile(filepath.Join(sharedtest.Dir(t), "truth", tt.table))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := &Set{}
-		if err := s.Read(tt.table, text); err != nil {
-			t.Fatal(err)
-		}
+		s := sharedSet(t, "truth/"+tt.table)
 		report := Measure(s, estimate.EmbeddedCurves())
 		ends := map[int]bool{}
 		for i := range report.Results {

@@ -2,8 +2,6 @@ package accuracy
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -70,22 +68,6 @@ func TestVisionSkips(t *testing.T) {
 			t.Errorf("%s: %+v %+v", row, s.Cases, s.Skipped)
 		}
 	}
-}
-
-// sharedSet is a table of the shared folder.
-func sharedSet(t *testing.T, files ...string) *Set {
-	t.Helper()
-	s := &Set{}
-	for _, file := range files {
-		text, err := os.ReadFile(filepath.Join(sharedtest.Dir(t), filepath.FromSlash(file)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Read(file, text); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return s
 }
 
 // Every row of vision, speech, encoders, recommenders and graphs ends as a case or a skip, and what the calibration says of itself

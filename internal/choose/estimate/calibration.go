@@ -143,13 +143,13 @@ type Reached struct {
 
 // Error is how far predictions were off, as fractions of the measurement.
 type Error struct {
-	N            int     `yaml:"n" json:"n"`
-	MdAPE        float64 `yaml:"mdape" json:"mdape"`       // median absolute percentage error
-	P90          float64 `yaml:"p90" json:"p90"`           // its 90th percentile
-	Bias         float64 `yaml:"bias" json:"bias"`         // median of predicted over measured, less one
-	Coverage     float64 `yaml:"coverage" json:"coverage"` // share of measurements inside the stated interval
-	BaselineAPE  float64 `yaml:"baseline_mdape" json:"baseline_mdape"`
-	BaselineHave int     `yaml:"baseline_n" json:"baseline_n"` // rows the naive baseline could be worked out for
+	N            int     `yaml:"n"`
+	MdAPE        float64 `yaml:"mdape"`    // median absolute percentage error
+	P90          float64 `yaml:"p90"`      // its 90th percentile
+	Bias         float64 `yaml:"bias"`     // median of predicted over measured, less one
+	Coverage     float64 `yaml:"coverage"` // share of measurements inside the stated interval
+	BaselineAPE  float64 `yaml:"baseline_mdape"`
+	BaselineHave int     `yaml:"baseline_n"` // rows the naive baseline could be worked out for
 }
 
 // Share is the error of the measurements that have something in common.

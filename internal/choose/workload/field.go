@@ -83,9 +83,6 @@ var groups = []Group{
 	{"people", Text{"The staff time a plan costs.", "方案占用的人员时间。"}},
 }
 
-// Groups lists the keys that hold other keys, in file order.
-func Groups() []Group { return slices.Clone(groups) }
-
 var kinds = []Kind{Train, Finetune, Serve, BatchInfer, Diffuse, Render, Simulate, Hash, Custom}
 
 // Kinds lists the kinds of work.

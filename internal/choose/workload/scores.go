@@ -13,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/rackrate/rackrate/internal/base/packed"
 	"github.com/rackrate/rackrate/internal/base/problem"
 )
 
@@ -43,7 +44,7 @@ var scoresCodec = codec[*Scores]{
 		}
 		data, err := r.open(path)
 		if err == nil {
-			data, err = unpack(data)
+			data, err = packed.Plain(data)
 		}
 		if err != nil {
 			r.fault(n, codeScoresFile, problem.Args{"Key": f.Path, "Path": clip(path), "Detail": reason(err)}).Wrap(err)

@@ -3,9 +3,6 @@ package workload
 import (
 	"bytes"
 	"cmp"
-	"compress/gzip"
-	"errors"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -14,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/rackrate/rackrate/internal/base/packed"
 	"github.com/rackrate/rackrate/internal/base/problem"
 )
 
@@ -35,8 +33,7 @@ const (
 	// peakWindow is the seconds over which the rate of a trace's peak is the mean: long enough for hundreds of requests,
 	// and shorter than it takes to add a machine.
 	peakWindow = 300
-	// maxTrace bounds a trace once it is unpacked, and minTrace is the fewest requests that show a pattern.
-	maxTrace = 256 << 20
+	// minTrace is the fewest requests that show a pattern.
 	minTrace = 100
 )
 
@@ -115,7 +112,7 @@ var traceCodec = codec[*Trace]{
 		}
 		data, err := r.open(path)
 		if err == nil {
-			data, err = unpack(data)
+			data, err = packed.Plain(data)
 		}
 		if err != nil {
 			r.fault(n, codeTraceFile, problem.Args{"Key": f.Path, "Path": clip(path), "Detail": reason(err)}).Wrap(err)
@@ -139,24 +136,6 @@ var traceCodec = codec[*Trace]{
 		return t.Path, true
 	},
 	schema: textSchema,
-}
-
-var errTraceSize = errors.New("more than 256 MiB unpacked")
-
-// unpack undoes gzip, which is known by its first two bytes.
-func unpack(data []byte) ([]byte, error) {
-	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
-		return data, nil
-	}
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	plain, err := io.ReadAll(io.LimitReader(z, maxTrace+1))
-	if err == nil && len(plain) > maxTrace {
-		err = errTraceSize
-	}
-	return plain, err
 }
 
 // traceColumns are the columns read, as the Azure traces name them.

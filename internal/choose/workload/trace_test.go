@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rackrate/rackrate/internal/base/packed"
 	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/sharedtest"
 )
@@ -126,7 +127,7 @@ func TestAzureTraces(t *testing.T) {
 	for name, want := range map[string]int{"azure_llm_2023_code.csv.gz": 8819, "azure_llm_2023_conv.csv.gz": 19366} {
 		data, err := os.ReadFile(filepath.Join(sharedtest.Dir(t), "traces", name))
 		if err == nil {
-			data, err = unpack(data)
+			data, err = packed.Plain(data)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -109,7 +109,8 @@ const (
 	Muon      Optimizer = "muon"       // fp32 master and one fp32 moment: 8 bytes
 )
 
-// Bytes is what an optimizer keeps for each parameter beside 16-bit weights and gradients.
+// Bytes is what an optimizer keeps for each parameter beside 16-bit weights and gradients: the fp32 master copy, which all but AdamWBF16
+// have, and the moments (Rajbhandari et al. 2020 for AdamW).
 func (o Optimizer) Bytes() float64 {
 	switch o {
 	case AdamW8bit:

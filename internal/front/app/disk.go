@@ -1,13 +1,12 @@
 package app
 
 import (
-	"bytes"
-	"compress/gzip"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
 
+	"github.com/rackrate/rackrate/internal/base/packed"
 	"github.com/rackrate/rackrate/internal/base/problem"
 )
 
@@ -79,24 +78,14 @@ func (a *App) ReadInput(path string) (name string, data []byte, err error) {
 	return name, nil, problem.New(problem.Input, "cli.unreadable", problem.Args{"Path": path, "Error": reason(err)}).Wrap(err)
 }
 
-// maxTable bounds a table once it is unpacked.
-const maxTable = 256 << 20
-
-// ReadTable reads an input that may be in gzip, which is known by its first two bytes.
+// ReadTable reads an input that may be in gzip.
 func (a *App) ReadTable(path string) (name string, data []byte, err error) {
 	name, data, err = a.ReadInput(path)
-	if err != nil || !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
-		return name, data, err
+	if err != nil {
+		return name, nil, err
 	}
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err == nil {
-		data, err = io.ReadAll(io.LimitReader(z, maxTable+1))
-	}
-	switch {
-	case err != nil:
+	if data, err = packed.Plain(data); err != nil {
 		return name, nil, problem.New(problem.Input, "cli.unreadable", problem.Args{"Path": path, "Error": err.Error()}).Wrap(err)
-	case len(data) > maxTable:
-		return name, nil, problem.New(problem.Input, "cli.too_large", problem.Args{"Path": name, "Limit": maxTable >> 20})
 	}
 	return name, data, nil
 }

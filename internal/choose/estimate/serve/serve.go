@@ -80,9 +80,6 @@ func (j *job) prepare() {
 	j.decode = 2*m.MatmulParams() + float64(m.DecodeAttentionFLOPs(j.mean()))
 	// Only the last token of a prompt needs the head.
 	j.prefill = 2*(m.MatmulParams()-m.HeadParams())*j.in + 2*m.HeadParams() + math.Max(0, float64(m.SequenceFLOPs(int(j.in)))-2*m.MatmulParams()*j.in)
-	if m.Class == model.EncoderDecoder {
-		j.prefill += float64(m.PerSample.Or(0)) // the encoder's one pass over what it listens to
-	}
 }
 
 // chunk is the most prompt tokens that an engine works on at once, which bounds its workspace; 0 is whole prompts.

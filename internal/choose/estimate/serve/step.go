@@ -44,8 +44,7 @@ type Step struct {
 	ranks  float64 // groups that attend to sequences of their own
 	spread Spread
 
-	rank, shared, sampled grid    // by tokens of a rank, of all ranks, and by sequences that get a token
-	encode                float64 // seconds of an encoder's pass over one prompt
+	rank, shared, sampled grid // by tokens of a rank, of all ranks, and by sequences that get a token
 }
 
 // NewStep prepares the steps of a setup on a group. It refuses what rests on an unknown fact.
@@ -92,9 +91,6 @@ func newStep(c *estimate.Curves, k *estimate.Kernels, s *Setup, g estimate.Group
 	}
 	p.passes = c.Serve.Passes * p.hidden * 2 / (p.attend.Bandwidth * p.attend.Decode.Bandwidth)
 	p.shape = s.shapes(&p.a)
-	if s.Model.Class == model.EncoderDecoder {
-		p.encode = float64(s.Model.PerSample.Or(0)) / (p.a.dense.Peak * p.a.dense.Curve.Compute * float64(x.TP))
-	}
 	return p, nil
 }
 
@@ -122,9 +118,6 @@ func (p *Step) Seconds(x sim.Step) float64 {
 		if w.prefill > 0 {
 			t += p.prefill(a, &w)
 		}
-	}
-	if w.prefill > 0 {
-		t += p.encode * w.prompts
 	}
 	return p.fixed(&w) + t
 }
@@ -261,9 +254,6 @@ func (p *Step) parts(w work) timing {
 		if w.prefill > 0 {
 			t.compute += p.prefill(a, &w)
 		}
-	}
-	if w.prefill > 0 {
-		t.compute += p.encode * w.prompts
 	}
 	t.launch += p.fixed(&w)
 	return t

@@ -73,14 +73,8 @@ type states struct {
 	full      bool    // every weight is trainable
 }
 
-// optimizerBytes is the fp32 master copy, which all but AdamWBF16 have, and the moments (Rajbhandari et al. 2020 for AdamW).
-var optimizerBytes = map[workload.Optimizer]float64{
-	workload.AdamW: 12, workload.AdamW8bit: 6, workload.AdamWBF16: 4,
-	workload.Adafactor: 4, workload.SGD: 8, workload.Muon: 8,
-}
-
 func statesOf(w *workload.Workload, f, base model.FormatInfo) states {
-	s := states{weight: base.Bits / 8, wide: 2, grad: 2, opt: optimizerBytes[w.Optimizer], full: w.Method == workload.Full || w.Kind == workload.Train}
+	s := states{weight: base.Bits / 8, wide: 2, grad: 2, opt: w.Optimizer.Bytes(), full: w.Method == workload.Full || w.Kind == workload.Train}
 	s.logit = EagerLogit
 	switch framework := w.Software.Framework; {
 	case megatron(framework):
