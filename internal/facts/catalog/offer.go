@@ -91,6 +91,19 @@ func (m BillingMode) Term() unit.Hours {
 	return 0
 }
 
+// Upfront is the share of a term's price that is paid at its start; the rest is paid by the month. A partial upfront is half,
+// as AWS sells it; months, quarters and capacity blocks are prepaid; what a savings plan or a plain reservation costs is
+// billed as it runs.
+func (m BillingMode) Upfront() float64 {
+	switch m {
+	case Reserved1YPartial, Reserved3YPartial:
+		return 0.5
+	case Reserved1YAll, Reserved3YAll, Reserved1M, Reserved3M, Reserved6M, PrepaidMonthHourly, CapacityBlock:
+		return 1
+	}
+	return 0
+}
+
 // Confidence says how a price is backed.
 type Confidence string
 
