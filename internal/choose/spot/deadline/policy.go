@@ -1,0 +1,110 @@
+package deadline
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/rackrate/rackrate/internal/base/problem"
+)
+
+// all is the policies in the order reports show them.
+var all = []Policy{onDemandOnly{}, greedy{}, uniformProgress{}, ross{}, optimal{}}
+
+// Names lists the policies.
+func Names() []string {
+	var names []string
+	for _, p := range all {
+		names = append(names, p.Name())
+	}
+	return names
+}
+
+// Named is the policies of those names, or all of them where none is named.
+func Named(names []string) ([]Policy, error) {
+	if len(names) == 0 {
+		return all, nil
+	}
+	var out []Policy
+	var faults problem.List
+	for _, name := range names {
+		i := slices.Index(Names(), name)
+		if i < 0 {
+			faults = append(faults, problem.New(problem.Input, "spot.unknown_policy", problem.Args{"Policy": name}).
+				With(problem.Nearest(name, Names(), 2)...))
+			continue
+		}
+		out = append(out, all[i])
+	}
+	return out, faults.OrNil()
+}
+
+// onDemandOnly never takes a spot instance.
+type onDemandOnly struct{}
+
+func (onDemandOnly) Name() string { return "on-demand" }
+
+func (onDemandOnly) Begin(Job, *Market, int) func(*View) Choice {
+	return func(*View) Choice { return OnDemand }
+}
+
+// greedy takes spot whenever it is there and else waits, until the safety net moves it.
+type greedy struct{}
+
+func (greedy) Name() string { return "greedy" }
+
+func (greedy) Begin(Job, *Market, int) func(*View) Choice {
+	return func(v *View) Choice { return v.spotOr(Off) }
+}
+
+// spotOr is the spot instance that is held, else one in the cheapest zone that has any, else the other choice.
+func (v *View) spotOr(other Choice) Choice {
+	if v.Holding >= 0 {
+		return v.Holding
+	}
+	for i, up := range v.Up {
+		if up && (other < 0 || v.Price[i] < v.Price[other]) {
+			other = Choice(i)
+		}
+	}
+	return other
+}
+
+// uniformProgress keeps up with a straight line from nothing at the start to all of the work at the deadline (Wu et al., "Can't Be Late:
+// Optimizing Spot Instance Savings under Deadlines", NSDI 2024).
+type uniformProgress struct{}
+
+func (uniformProgress) Name() string { return "uniform-progress" }
+
+func (uniformProgress) Begin(j Job, _ *Market, _ int) func(*View) Choice {
+	// Progress is behind the line at tick t when progress x deadline < t x work: whole numbers, no rounding.
+	behind := func(v *View, ahead int) bool { return v.Progress*j.Deadline < (v.Tick+ahead)*j.Work }
+	return func(v *View) Choice {
+		switch {
+		case v.Holding == OnDemand && behind(v, 2*j.Overhead):
+			return OnDemand
+		case v.Holding == Off && behind(v, 0):
+			return v.spotOr(OnDemand)
+		}
+		return v.spotOr(Off)
+	}
+}
+
+// ross is a randomised policy in the spirit of ROSS (arXiv 2601.14612), whose point is that no fixed rule can be better than the price
+// ratio in the worst case while a random one can: it waits for spot until a share of the slack drawn at the start is used up,
+// and from then on never stands still.
+type ross struct{}
+
+func (ross) Name() string { return "ross" }
+
+func (ross) Begin(j Job, _ *Market, seed int) func(*View) Choice {
+	share := rand.New(rand.NewPCG(uint64(seed), 0x9e3779b97f4a7c15)).Float64()
+	patience := int(share * float64(j.Deadline-j.Work-j.Overhead))
+	return func(v *View) Choice {
+		if idle := v.Tick - v.Progress; v.Holding == OnDemand && idle+j.Overhead > patience {
+			return OnDemand // going back would use up more slack than is left for waiting
+		} else if idle < patience {
+			return v.spotOr(Off)
+		}
+		return v.spotOr(OnDemand)
+	}
+}
