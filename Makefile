@@ -32,6 +32,7 @@ build: setup ## one static binary: bin/rackrate
 	$(BUILD) -o bin/rackrate ./cmd/rackrate
 
 test: setup lint ## all checks and all tests, as CI runs them
+	@command -v glpsol >/dev/null || echo 'glpsol is missing, so one test is skipped (apt-get install glpk-utils)'
 	go test $(TESTFLAGS) ./...
 	@$(MAKE) --no-print-directory race
 
