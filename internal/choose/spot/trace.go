@@ -1,18 +1,45 @@
 package spot
 
 import (
+	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/unit"
 )
 
-// Series is a figure at regular ticks: the instances that could be had, or a price.
+// Series is the number of instances that could be had at regular ticks.
 type Series struct {
 	Name string
 	Gap  unit.Hours // from one tick to the next
 	At   []float64
+	// Since is when the first tick was, in seconds since 1970, where the file says so.
+	Since unit.Maybe[int64]
 }
 
 // Hours is how long the series lasts.
 func (s Series) Hours() unit.Hours { return unit.Hours(len(s.At)) * s.Gap }
+
+// Prices is what an instance cost at regular ticks.
+type Prices struct {
+	Name     string
+	Gap      unit.Hours
+	Currency money.Currency // empty where the file states none
+	Nanos    []int64        // of the currency an hour
+	Since    unit.Maybe[int64]
+}
+
+// On is the price at each of so many ticks of another length, the one that held when the tick began. It is shorter where the prices end
+// before.
+func (p Prices) On(gap unit.Hours, ticks int) []int64 {
+	var out []int64
+	for t := range ticks {
+		// A tick that begins with a price must not fall before it by the last bit of a float.
+		i := int(float64(t)*float64(gap)/float64(p.Gap) + 1e-6)
+		if i >= len(p.Nanos) {
+			break
+		}
+		out = append(out, p.Nanos[i])
+	}
+	return out
+}
 
 // Trace is the availability of spot instances in one place, tick by tick.
 type Trace struct {
