@@ -1,9 +1,10 @@
 // Package spot works out what interruptions do to a job: how often to checkpoint, and how long the work then takes
-// on average and in the 95th percentile.
+// on average and in the 95th percentile, by arithmetic and by replaying recorded availability. It reads such recordings.
 //
-// The expected time is Daly's (FGCS 22, 2006), minimised exactly rather than by his or Young's series. Interruptions are taken as a Poisson process. Invariants:
-// an interrupted job is never faster than an uninterrupted one; more interruptions never make it faster. Pure.
-// Imported by choose/plan.
+// The expected time is Daly's (FGCS 22, 2006), minimised exactly rather than by his or Young's series. The arithmetic takes interruptions
+// as a Poisson process; Replay takes them as they were. Invariants: an interrupted job is never faster than an uninterrupted one; more
+// interruptions never make it faster; no interval is better than the exact one. Pure: random numbers come from a seed.
+// Imported by choose/plan and front.
 package spot
 
 import "math"
@@ -12,50 +13,115 @@ import "math"
 type Process struct {
 	MTBI    float64 // mean time between interruptions of the whole job; +Inf for none
 	Save    float64 // time a checkpoint takes
-	Restart float64 // time from an interruption until the work goes on
+	Restart float64 // time from an interruption until the work goes on; it can be interrupted itself
 	// Notice is the warning the provider gives. Where a checkpoint fits into it, an interruption loses no work; periodic
 	// checkpoints stay, since a notice is best effort.
 	Notice float64
 }
 
-// Expected is the mean time to finish work when a checkpoint is saved after every x hours of it:
-// M·e^{R/M}·(e^{(x+C)/M} − 1)·W/x.
-func (p Process) Expected(work, x float64) float64 {
-	if math.IsInf(p.MTBI, 1) || p.MTBI <= 0 {
-		return work + p.Save*math.Max(0, work/x-1)
+// continuous is how many pieces stand for checkpoints that cost nothing and are written all the time.
+const continuous = 1e6
+
+// pieces is how many parts work is cut into by a checkpoint after every x hours of it, and the length of the last, which needs none. A
+// checkpoint that would take longer than the work that is left is not written.
+func (p Process) pieces(work, x float64) (n, last float64) {
+	if x <= 0 {
+		x = work / continuous
 	}
-	return p.MTBI * math.Exp(p.Restart/p.MTBI) * math.Expm1((x+p.Save)/p.MTBI) * work / x
+	n = math.Max(1, math.Ceil((work-p.Save)/x-1e-9))
+	return n, work - (n-1)*x
 }
 
-// Interval is the exact minimiser of Expected, at most the work itself. It solves (1 − x/M)·e^{(x+C)/M} = 1, which Expected's
-// derivative asks for, by bisection: the left side falls from e^{C/M} at 0 to 0 at M.
-func (p Process) Interval(work float64) float64 {
-	if math.IsInf(p.MTBI, 1) || p.MTBI <= 0 {
+func (p Process) undisturbed() bool { return math.IsInf(p.MTBI, 1) || p.MTBI <= 0 }
+
+// Expected is the mean time to finish work when a checkpoint is saved after every x hours of it: M·e^{R/M}·(e^{t/M} − 1) for each piece of
+// the work, where t is x + C, and what is left for the last. It is Daly's M·e^{R/M}·(e^{(x+C)/M} − 1)·W/x but for the last
+// checkpoint, which finished work does not need. An x of 0 saves all the time.
+func (p Process) Expected(work, x float64) float64 {
+	n, last := p.pieces(work, x)
+	if p.undisturbed() {
+		return work + p.Save*(n-1)
+	}
+	m := p.MTBI
+	each := math.Expm1(((work-last)/math.Max(1, n-1) + p.Save) / m)
+	return m * math.Exp(p.Restart/m) * ((n-1)*each + math.Expm1(last/m))
+}
+
+// Young is his interval sqrt(2·C·M) (CACM 17, 1974), at most the work itself.
+func (p Process) Young(work float64) float64 {
+	if p.undisturbed() {
+		return work
+	}
+	return math.Min(work, math.Sqrt(2*p.Save*p.MTBI))
+}
+
+// Daly is his higher-order interval sqrt(2·C·M)·(1 + sqrt(C/2M)/3 + (C/2M)/9) − C, or M where a checkpoint takes 2·M or longer (FGCS 22,
+// 2006, equation 37); at most the work itself.
+func (p Process) Daly(work float64) float64 {
+	if p.undisturbed() {
 		return work
 	}
 	m := p.MTBI
-	lo, hi := 0.0, m
+	if p.Save >= 2*m {
+		return math.Min(work, m)
+	}
+	r := p.Save / (2 * m)
+	return math.Min(work, math.Sqrt(2*p.Save*m)*(1+math.Sqrt(r)/3+r/9)-p.Save)
+}
+
+// Minimiser is the x that minimises M·e^{R/M}·(e^{(x+C)/M} − 1)/x, the mean time for work without end. It solves
+// (1 − x/M)·e^{(x+C)/M} = 1, which the derivative asks for, by bisection: the left side falls from e^{C/M} at 0 to 0 at M.
+func (p Process) Minimiser() float64 {
+	if p.undisturbed() {
+		return math.Inf(1)
+	}
+	lo, hi := 0.0, 1.0 // of M
 	for range 60 {
 		x := (lo + hi) / 2
-		if (1-x/m)*math.Exp((x+p.Save)/m) > 1 {
+		if math.Log1p(-x)+x+p.Save/p.MTBI > 0 {
 			lo = x
 		} else {
 			hi = x
 		}
 	}
-	return math.Min(work, (lo+hi)/2)
+	return p.MTBI * (lo + hi) / 2
+}
+
+// Interval is the exact minimiser of Expected: the work itself where no checkpoint is worth its time, 0 where checkpoints cost nothing. Of
+// n pieces the best are equally long with their checkpoints, (W − C)/n each, and the mean is convex in n; so n is one of the
+// whole numbers beside that of Minimiser.
+func (p Process) Interval(work float64) float64 {
+	if p.undisturbed() || work <= p.Save {
+		return work
+	}
+	if p.Save <= 0 {
+		return 0
+	}
+	most := (work - p.Save) / p.Minimiser()
+	best, least := work, p.Expected(work, work)
+	for _, n := range []float64{math.Floor(most), math.Ceil(most)} {
+		if n < 2 {
+			continue
+		}
+		if x := (work - p.Save) / n; p.Expected(work, x) < least {
+			best, least = x, p.Expected(work, x)
+		}
+	}
+	return best
 }
 
 // Outcome is how long the work takes under interruption.
 type Outcome struct {
-	Every         float64 // hours between checkpoints
-	Mean, P95     float64 // hours to finish
+	Every         float64 // hours of work between checkpoints; 0 all the time
+	Mean, P95     float64 // hours to finish; +Inf where it never does
 	Interruptions float64 // expected
 }
 
+// never is how small the chance of getting through a piece of work may become before it counts as none.
+const never = 1e-12
+
 // Run works out the outcome for so many hours of work, checkpointing every x hours, or at the best interval when x
-// is 0. The percentile takes the work's segments as independent: each fails a geometric number of times and loses a truncated
-// exponential time plus a restart, and many of them add up to a normal distribution.
+// is 0. The mean is exact for a Poisson process without notice; the percentile is that of extra below.
 func (p Process) Run(work, x float64) Outcome {
 	if work <= 0 {
 		return Outcome{}
@@ -65,47 +131,38 @@ func (p Process) Run(work, x float64) Outcome {
 	}
 	x = math.Min(x, work)
 	o := Outcome{Every: x, Mean: p.Expected(work, x)}
-	if math.IsInf(p.MTBI, 1) || p.MTBI <= 0 {
+	if p.undisturbed() {
 		o.P95 = o.Mean
 		return o
 	}
 	if p.Save > 0 && p.Save <= p.Notice {
 		// Saving at each notice pays off unless notices come about as fast as checkpoints are written.
-		deaf := p
-		deaf.Notice = 0
-		if heard, lost := p.warned(work, x), deaf.Run(work, x); heard.Mean < lost.Mean {
+		if heard := p.warned(work, x); heard.Mean < o.Mean {
 			return heard
 		}
 	}
-	m, tau := p.MTBI, x+p.Save
-	q := -math.Expm1(-tau / m) // a segment is interrupted
-	ok := math.Exp(-tau / m)
-	if ok < 1e-12 {
-		o.P95, o.Interruptions = math.Inf(1), math.Inf(1)
-		return o
+	n, last := p.pieces(work, x)
+	total := work + p.Save*(n-1)
+	e := extra{m: p.MTBI, gap: p.Restart, lost: true, full: piece{n - 1, (total - last) / math.Max(1, n-1)}, last: piece{1, last}}
+	if longest := math.Max(e.full.hours, last); math.Exp(-(longest+p.Restart)/p.MTBI) < never {
+		return Outcome{Every: x, Mean: math.Inf(1), P95: math.Inf(1), Interruptions: math.Inf(1)}
 	}
-	loss := m - tau*ok/q // mean time lost, less than tau
-	second := 2*m*m - (tau*tau+2*m*tau)*ok/q
-	variance := second - loss*loss
-	fails := q / ok
-	v := fails*math.Max(0, variance) + fails/ok*(loss+p.Restart)*(loss+p.Restart)
-	n := work / x
-	o.Interruptions = o.Mean / m
-	o.P95 = o.Mean + 1.645*math.Sqrt(n*v)
+	o.P95, o.Interruptions = total+e.quantile95(), o.Mean/p.MTBI
 	return o
 }
 
-// warned is the outcome when each interruption is told in time to save: it costs a checkpoint and a restart and no work. With
-// M between interruptions, a share (C + R)/M of all time goes to them; their number is a Poisson count.
+// warned is the outcome when each interruption is told in time to save: it costs a checkpoint and a restart and no work. An instance that
+// is taken away before it has restarted and could save again is no use; so each interruption costs the wait for a stretch of
+// C + R, which is M·(e^{(C+R)/M} − 1) on average, and the whole work of B hours, checkpoints included, takes B·e^{(C+R)/M}.
 func (p Process) warned(work, x float64) Outcome {
+	n, _ := p.pieces(work, x)
+	total := work + p.Save*(n-1)
 	each := p.Save + p.Restart
-	o := Outcome{Every: x}
-	if each >= p.MTBI {
-		o.Mean, o.P95, o.Interruptions = math.Inf(1), math.Inf(1), math.Inf(1)
-		return o
+	if math.Exp(-each/p.MTBI) < never {
+		return Outcome{Every: x, Mean: math.Inf(1), P95: math.Inf(1), Interruptions: math.Inf(1)}
 	}
-	o.Mean = work * (1 + p.Save/x) / (1 - each/p.MTBI)
+	o := Outcome{Every: x, Mean: total * math.Exp(each/p.MTBI)}
 	o.Interruptions = o.Mean / p.MTBI
-	o.P95 = o.Mean + 1.645*math.Sqrt(o.Interruptions)*each
+	o.P95 = total + extra{m: p.MTBI, gap: each, full: piece{continuous, total / continuous}}.quantile95()
 	return o
 }
