@@ -103,8 +103,9 @@ type View struct {
 // Policy decides what to run.
 type Policy interface {
 	Name() string
-	// Begin gives the decisions of one run; what it learns stays in it. seed tells runs of the same job apart.
-	Begin(j Job, m *Market, seed int) func(*View) Choice
+	// Begin gives the decisions of one run, which starts at a tick of the market; what it learns stays in the run. Only the optimum may
+	// look at the market's ticks: the others get to know them from the View.
+	Begin(j Job, m *Market, start int) func(*View) Choice
 }
 
 // Outcome is what a run came to.
@@ -124,7 +125,9 @@ func (o Outcome) Cost(m *Market) money.Amount {
 
 // Run plays a job from a tick of the market on. A policy that does not know the future is held by a safety net: when what it chooses
 // would leave too little time to finish on demand, the job moves to on-demand, which is the last tick it safely can.
-func (j Job) Run(m *Market, start int, decide func(*View) Choice, net bool) Outcome {
+func (j Job) Run(m *Market, start int, p Policy) Outcome {
+	decide := p.Begin(j, m, start)
+	_, knows := p.(optimal)
 	v := View{Holding: Off, Up: make([]bool, len(m.Zones)), Price: make([]int64, len(m.Zones)), OnDemand: m.OnDemand.Nanos()}
 	var o Outcome
 	for ; v.Tick < j.Deadline && v.Progress < j.Work; v.Tick++ {
@@ -140,7 +143,7 @@ func (j Job) Run(m *Market, start int, decide func(*View) Choice, net bool) Outc
 		if c >= 0 && !v.Up[c] {
 			c = Off
 		}
-		if net && !j.safe(&v, c) {
+		if !knows && !j.safe(&v, c) {
 			c = OnDemand
 		}
 		if c != v.Holding {

@@ -7,8 +7,10 @@ type optimal struct{}
 
 func (optimal) Name() string { return "optimal" }
 
-// Begin is not how an optimum is found: it depends on where the run starts. See Schedule.
-func (optimal) Begin(Job, *Market, int) func(*View) Choice { panic("deadline: an optimum needs its start") }
+func (optimal) Begin(j Job, m *Market, start int) func(*View) Choice {
+	_, follow := j.Optimum(m, start)
+	return follow
+}
 
 const never = math.MaxInt64 / 4
 
@@ -30,9 +32,9 @@ type layers struct {
 	run [][]int64 // on-demand, then the zones
 }
 
-// Optimum is the least that a job costs from a tick of the market on, by dynamic programming over time and progress; decide follows it.
+// Optimum is the least that a job costs from a tick of the market on, as a sum over ticks of hourly prices, by dynamic programming over time and progress; follow takes it tick by tick.
 // An instance is only started where it lives through its overhead and a tick of progress, since else it is money for nothing.
-func (j Job) Optimum(m *Market, start int) (nanos int64, decide func(*View) Choice) {
+func (j Job) Optimum(m *Market, start int) (nanos int64, follow func(*View) Choice) {
 	p := &plan{j: j, zones: len(m.Zones), at: make([]uint32, j.Deadline*(j.Work+1))}
 	ring := make([]layers, j.Overhead+2)
 	for i := range ring {
@@ -82,7 +84,8 @@ func (p *plan) tick(m *Market, start, t int, ring []layers) {
 			continue
 		}
 		for i, then := range after.run[k][low : high+1] {
-			if v := begin + then; v < off[low+i] {
+			// Of equal costs, starting now beats waiting: it is done sooner.
+			if v := begin + then; v < off[low+i] || v == off[low+i] && at[low+i] == 0 {
 				off[low+i], at[low+i] = v, uint32(1+k)
 			}
 		}

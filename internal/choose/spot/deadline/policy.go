@@ -5,32 +5,36 @@ import (
 	"slices"
 
 	"github.com/rackrate/rackrate/internal/base/problem"
+	"github.com/rackrate/rackrate/internal/choose/spot"
 )
 
-// all is the policies in the order reports show them.
-var all = []Policy{onDemandOnly{}, greedy{}, uniformProgress{}, ross{}, optimal{}}
-
-// Names lists the policies.
+// Names lists the policies in the order reports show them.
 func Names() []string {
 	var names []string
-	for _, p := range all {
+	for _, p := range All() {
 		names = append(names, p.Name())
 	}
 	return names
 }
 
+// All is the policies; those that learn start from the availability that was seen before, if any.
+func All(history ...spot.Trace) []Policy {
+	return []Policy{onDemandOnly{}, greedy{}, uniformProgress{}, ross{}, NewAdaptive(history...), optimal{}}
+}
+
 // Named is the policies of those names, or all of them where none is named.
-func Named(names []string) ([]Policy, error) {
+func Named(names []string, history ...spot.Trace) ([]Policy, error) {
+	all, known := All(history...), Names()
 	if len(names) == 0 {
 		return all, nil
 	}
 	var out []Policy
 	var faults problem.List
 	for _, name := range names {
-		i := slices.Index(Names(), name)
+		i := slices.Index(known, name)
 		if i < 0 {
 			faults = append(faults, problem.New(problem.Input, "spot.unknown_policy", problem.Args{"Policy": name}).
-				With(problem.Nearest(name, Names(), 2)...))
+				With(problem.Nearest(name, known, 2)...))
 			continue
 		}
 		out = append(out, all[i])
@@ -96,8 +100,8 @@ type ross struct{}
 
 func (ross) Name() string { return "ross" }
 
-func (ross) Begin(j Job, _ *Market, seed int) func(*View) Choice {
-	share := rand.New(rand.NewPCG(uint64(seed), 0x9e3779b97f4a7c15)).Float64()
+func (ross) Begin(j Job, _ *Market, start int) func(*View) Choice {
+	share := rand.New(rand.NewPCG(uint64(start), 0x9e3779b97f4a7c15)).Float64()
 	patience := int(share * float64(j.Deadline-j.Work-j.Overhead))
 	return func(v *View) Choice {
 		if idle := v.Tick - v.Progress; v.Holding == OnDemand && idle+j.Overhead > patience {

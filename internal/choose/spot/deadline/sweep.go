@@ -155,13 +155,12 @@ func (s Sweep) market(m *Market) []tally {
 		if s.Starts > 1 {
 			start = (m.Ticks() - j.Deadline) * k / (s.Starts - 1)
 		}
-		_, follow := j.Optimum(m, start)
-		best := j.Run(m, start, follow, false)
+		best := j.Run(m, start, optimal{})
 		for i, p := range policies {
-			if p == (optimal{}) {
+			if _, knows := p.(optimal); knows {
 				out[i].run(best, m)
 			} else {
-				out[i].run(j.Run(m, start, p.Begin(j, m, k), true), m)
+				out[i].run(j.Run(m, start, p), m)
 			}
 		}
 	}
