@@ -37,7 +37,7 @@ func (a Ask) In(gap unit.Hours) Job {
 	}
 }
 
-// Check refuses a job that cannot be done in time even on demand.
+// Check refuses a job that cannot be done in time even on demand, or that has more ticks than an optimum can be found for.
 func (j Job) Check(gap unit.Hours) error {
 	if j.Work < 1 {
 		return problem.New(problem.Input, "spot.no_work", problem.Args{"Tick": gap})
@@ -45,6 +45,9 @@ func (j Job) Check(gap unit.Hours) error {
 	if j.Work+j.Overhead > j.Deadline {
 		h := func(ticks int) unit.Hours { return unit.Hours(ticks) * gap }
 		return problem.New(problem.Input, "spot.too_late", problem.Args{"Work": h(j.Work), "Overhead": h(j.Overhead), "Deadline": h(j.Deadline)})
+	}
+	if j.Deadline > maxCells/j.width() {
+		return problem.New(problem.Input, "spot.too_fine", problem.Args{"Tick": gap, "Ticks": j.Deadline})
 	}
 	return nil
 }

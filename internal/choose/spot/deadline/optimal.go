@@ -18,13 +18,22 @@ const never = math.MaxInt64 / 4
 type plan struct {
 	j     Job
 	zones int
-	// at holds, by tick and progress, what to do: in the low byte what to start when nothing runs (0 nothing, 1 on-demand, 2 + zone
-	// spot), and a bit for each instance (bit 8 on-demand, 9 + zone spot) that says to go on with it.
+	// at holds, by tick and by progress over the least that can still be made good, what to do: in the low byte what to start when
+	// nothing runs (0 nothing, 1 on-demand, 2 + zone spot), and a bit for each instance (bit 8 on-demand, 9 + zone spot) that says
+	// to go on with it.
 	at []uint32
 }
 
-// maxZones is what the bits of a plan hold.
-const maxZones = 22
+// MaxZones is what the bits of a plan hold, and maxCells what of them is kept: a gigabyte.
+const (
+	MaxZones = 22
+	maxCells = 1 << 28
+)
+
+// least is the progress that must have been made by a tick for the work to be done in time, and width the number of amounts of progress
+// that are possible at one.
+func (j Job) least(tick int) int { return max(0, j.Work-(j.Deadline-tick)) }
+func (j Job) width() int         { return j.Deadline - j.Work + 1 }
 
 // layers are the values of a tick by progress: of holding nothing, and of running each instance in this tick.
 type layers struct {
@@ -32,10 +41,11 @@ type layers struct {
 	run [][]int64 // on-demand, then the zones
 }
 
-// Optimum is the least that a job costs from a tick of the market on, as a sum over ticks of hourly prices, by dynamic programming over time and progress; follow takes it tick by tick.
-// An instance is only started where it lives through its overhead and a tick of progress, since else it is money for nothing.
+// Optimum is the least that a job costs from a tick of the market on, as a sum over ticks of hourly prices, by dynamic programming over
+// time and progress; follow takes it tick by tick. An instance is only started where it lives through its overhead and a tick of
+// progress, since else it is money for nothing.
 func (j Job) Optimum(m *Market, start int) (nanos int64, follow func(*View) Choice) {
-	p := &plan{j: j, zones: len(m.Zones), at: make([]uint32, j.Deadline*(j.Work+1))}
+	p := &plan{j: j, zones: len(m.Zones), at: make([]uint32, j.Deadline*j.width())}
 	ring := make([]layers, j.Overhead+2)
 	for i := range ring {
 		ring[i] = layers{make([]int64, j.Work+2), make([][]int64, p.zones+1)}
@@ -54,7 +64,7 @@ func (p *plan) tick(m *Market, start, t int, ring []layers) {
 	j, n := p.j, len(ring)
 	now, next, after := &ring[t%n], &ring[(t+1)%n], &ring[(t+j.Overhead)%n]
 	// Less progress than low cannot be made good; more than high cannot have been made.
-	low, high := max(0, j.Work-(j.Deadline-t)), min(j.Work-1, t)
+	low, high := j.least(t), min(j.Work-1, t)
 	now.off[j.Work] = 0
 	for k := range now.run {
 		now.run[k][j.Work] = 0
@@ -68,16 +78,13 @@ func (p *plan) tick(m *Market, start, t int, ring []layers) {
 	if t == j.Deadline {
 		return
 	}
-	at := p.at[t*(j.Work+1):]
+	at := p.at[t*j.width():]
 	for k := range now.run {
 		price, up := p.offer(m, k, start+t)
 		p.goOn(now.run[k], next.run[k], next.off, price, up, low, high)
 	}
 	off := now.off
 	copy(off[low:high+1], next.off[low:high+1])
-	for i := low; i <= high; i++ {
-		at[i] = 0
-	}
 	for k := range now.run {
 		begin, ok := p.begin(m, k, start, t)
 		if !ok {
@@ -85,15 +92,15 @@ func (p *plan) tick(m *Market, start, t int, ring []layers) {
 		}
 		for i, then := range after.run[k][low : high+1] {
 			// Of equal costs, starting now beats waiting: it is done sooner.
-			if v := begin + then; v < off[low+i] || v == off[low+i] && at[low+i] == 0 {
-				off[low+i], at[low+i] = v, uint32(1+k)
+			if v := begin + then; v < off[low+i] || v == off[low+i] && at[i] == 0 {
+				off[low+i], at[i] = v, uint32(1+k)
 			}
 		}
 	}
 	for k := range now.run {
 		for i, v := range now.run[k][low : high+1] {
 			if v <= off[low+i] && v < never {
-				at[low+i] |= 1 << (8 + k)
+				at[i] |= 1 << (8 + k)
 			}
 		}
 	}
@@ -138,7 +145,7 @@ func (p *plan) begin(m *Market, k, start, t int) (sum int64, ok bool) {
 // follow is the decisions along the plan.
 func (p *plan) follow() func(*View) Choice {
 	return func(v *View) Choice {
-		at := p.at[v.Tick*(p.j.Work+1)+v.Progress]
+		at := p.at[v.Tick*p.j.width()+v.Progress-p.j.least(v.Tick)]
 		if v.Holding != Off && (v.Waiting > 0 || at&(1<<(9+int(v.Holding))) != 0) {
 			return v.Holding
 		}

@@ -72,7 +72,7 @@ func (m *Market) up() float64 {
 	return float64(n) / float64(ticks)
 }
 
-// Compare runs every policy from every start. Markets are worked on side by side; the result does not depend on how many at a time.
+// Compare runs every policy from every start, of which there is at least one. Markets are worked on side by side; the result does not depend on how many at a time.
 func (s Sweep) Compare(ctx context.Context) (*Report, error) {
 	r := &Report{Currency: s.Markets[0].OnDemand.Currency()}
 	var faults problem.List
@@ -81,6 +81,8 @@ func (s Sweep) Compare(ctx context.Context) (*Report, error) {
 		j := s.In(m.Gap)
 		if err := j.Check(m.Gap); err != nil {
 			faults = append(faults, problem.All(err)...)
+		} else if len(m.Zones) > MaxZones {
+			faults = append(faults, problem.New(problem.Input, "spot.too_many_zones", problem.Args{"Zones": len(m.Zones), "Most": MaxZones}))
 		} else if m.Ticks() < j.Deadline {
 			r.Short = append(r.Short, m.Name())
 		} else {

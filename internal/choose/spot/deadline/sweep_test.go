@@ -76,6 +76,7 @@ func TestJobs(t *testing.T) {
 		{Ask{Work: 48, Overhead: 0.2, Deadline: 48}, "spot.too_late"},
 		{Ask{Work: 48, Overhead: 0, Deadline: 40}, "spot.too_late"},
 		{Ask{Work: 0.01, Overhead: 0, Deadline: 40}, "spot.no_work"},
+		{Ask{Work: 10000, Overhead: 0, Deadline: 100000}, "spot.too_fine"},
 	} {
 		err := c.ask.In(gap).Check(gap)
 		var p *problem.Error
