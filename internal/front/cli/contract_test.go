@@ -45,6 +45,8 @@ func TestExitCodes(t *testing.T) {
 		{"pln", 2}, {"plan", 2}, {"plan --kind nothing", 2}, {"plan missing.yaml", 2}, {"offers list --gpu nothing", 2}, {"--nope", 2},
 		{"plan --deadline 5m --budget 1USD --kind train --model llama-3.1-70b --tokens 1T", 3}, {"offers list --gpu H200 --max-price 0.001", 3},
 		{"offers show nothing", 3},
+		{"tco --top 1 " + strings.Join(finetune, " "), 0}, {"tco --template", 0}, {"tco", 2}, {"tco --months 0 " + strings.Join(finetune, " "), 2},
+		{"tco --plans nobody:nothing " + strings.Join(finetune, " "), 3}, {"tco --deadline 1m " + strings.Join(finetune, " "), 3},
 	} {
 		if code, _, stderr := rackrate(t, strings.Fields(c.args)...); code != c.code {
 			t.Errorf("rackrate %s: exit code %d, want %d\n%s", c.args, code, c.code, stderr)
@@ -185,6 +187,41 @@ func TestSizeContract(t *testing.T) {
 	for _, path := range []string{"needs.memory_bytes", "on.fits", "on.memory.parts.weights", "on.memory.used_bytes", "on.layout.tp"} {
 		if _, ok := at(doc, path); !ok {
 			t.Errorf("no field %s", path)
+		}
+	}
+}
+
+// The lines of every option sum to its total and so do its months, as printed.
+func TestTCOContract(t *testing.T) {
+	_, stdout, _ := rackrate(t, append([]string{"tco", "-o", "json", "--months", "13", "--assume", "buy.life=1y"}, finetune...)...)
+	doc := decode(t, stdout)
+	for _, path := range []string{"schema", "as_of", "currency", "workload.kind", "months", "runs_per_month", "used", "options.0.id", "options.0.plan", "options.0.lines.0.state",
+		"options.0.committed_beyond.amount", "cheapest", "modes", "break_evens", "sensitivity.rows.5.totals.0.amount", "assumptions.0.key", "assumptions.0.source"} {
+		if _, ok := at(doc, path); !ok {
+			t.Errorf("no field %s", path)
+		}
+	}
+	number := func(v any) *big.Rat {
+		r, ok := new(big.Rat).SetString(v.(string))
+		if !ok {
+			t.Fatalf("not a decimal: %v", v)
+		}
+		return r
+	}
+	for _, o := range doc["options"].([]any) {
+		lines, months := new(big.Rat), new(big.Rat)
+		for i := range o.(map[string]any)["lines"].([]any) {
+			if total, _ := at(o, "lines."+string(rune('0'+i))+".total.amount"); total != nil {
+				lines.Add(lines, number(total))
+			}
+		}
+		for _, m := range o.(map[string]any)["months"].([]any) {
+			m := m.(map[string]any)
+			months.Add(months, number(m["upfront"])).Add(months, number(m["running"]))
+		}
+		total, _ := at(o, "total.amount")
+		if want := number(total); lines.Cmp(want) != 0 || months.Cmp(want) != 0 {
+			t.Errorf("lines sum to %s, months to %s, the total is %s", lines.FloatString(6), months.FloatString(6), want.FloatString(6))
 		}
 	}
 }

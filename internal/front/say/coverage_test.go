@@ -46,13 +46,15 @@ var sets = map[string][]string{
 	"estimate.Target":        {"target.%"},
 	"accuracy.Skip":          {"accuracy.skip.%"},
 	"provider.Basis":         {"spot_basis.%"},
+	"tco.Item":               {"tco_item.%"},
+	"assumption.Confidence":  {"confidence.%"},
 }
 
 // families are messages whose names are put together at run time, each by the file that does it.
 var families = []string{
 	"type.", "selector.", "part.", "share.", "params.", "per.", "unit.", "work.", "miss.", "fault_word.", "section.", "carbon_basis.",
 	"topology_known.", "column.", "option.", "cmd.", "explain.", "machine.", "needs.", "ask.", "fault.", "warning.price",
-	"warning.machine", "list.", "layout.", "recompute.", "model_note.", "os.", "setting.", "accuracy.by.", "promise.",
+	"warning.machine", "list.", "layout.", "recompute.", "model_note.", "os.", "setting.", "accuracy.by.", "promise.", "buy.key.", "tco.per.",
 }
 
 func TestEveryCodeHasItsMessage(t *testing.T) {

@@ -44,6 +44,21 @@ func (s *Speaker) MoneyRange(low, high money.Amount) string {
 	return l + "–" + strings.TrimPrefix(h, s.Symbol(high.Currency()))
 }
 
+// MoneyShort prints an amount for the axis of a chart, in thousands or millions where it is large: $250k, $1.5M.
+func (s *Speaker) MoneyShort(v float64, c money.Currency) string {
+	return signed(v, s.Symbol(c), func(v float64) string {
+		for _, step := range []struct {
+			from float64
+			mark string
+		}{{1e9, "B"}, {1e6, "M"}, {1e3, "k"}} {
+			if v >= step.from {
+				return strconv.FormatFloat(v/step.from, 'g', 4, 64) + step.mark
+			}
+		}
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	})
+}
+
 // Rate prints a price an hour without its unit, to the cent, or finer where it is small.
 func (s *Speaker) Rate(r money.Rate) string { return s.UnitPrice(r.Float(), r.Currency()) }
 

@@ -10,8 +10,10 @@ import (
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/choose/plan"
+	"github.com/rackrate/rackrate/internal/choose/price/tco"
 	"github.com/rackrate/rackrate/internal/choose/workload"
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
+	"github.com/rackrate/rackrate/internal/facts/assumption"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
 	"github.com/rackrate/rackrate/internal/facts/software"
 )
@@ -101,6 +103,8 @@ func (s *Speaker) word(v any) (string, bool) {
 		return s.Term("confidence", string(v)), true
 	case catalog.Flag:
 		return s.doubt(string(v)), true
+	case assumption.Confidence:
+		return s.Term("confidence", string(v)), true
 	case accelerator.Confidence:
 		return s.Term("confidence", string(v)), true
 	case accelerator.Precision:
@@ -115,6 +119,8 @@ func (s *Speaker) word(v any) (string, bool) {
 		return s.Term("reason", string(v)), true
 	case plan.Item:
 		return s.Term("item", string(v)), true
+	case tco.Item:
+		return s.Term("tco_item", string(v)), true
 	}
 	return "", false
 }
