@@ -210,7 +210,7 @@ func (s *search) quote(c *candidate) (m miss, bad bool) {
 	if most := s.Workload.Limits.MaxPriceAgeDays; most > 0 && c.age > most {
 		return miss{reason: ByPriceAge, have: float64(c.age), want: float64(most), quantity: "days"}, true
 	}
-	if doubtful(c.price) {
+	if c.price.Doubtful() {
 		return miss{reason: ByDoubt}, true
 	}
 	var ok bool
@@ -218,12 +218,6 @@ func (s *search) quote(c *candidate) (m miss, bad bool) {
 		return miss{reason: ByCurrency, text: string(c.price.Hourly.Currency()), quantity: "text"}, true
 	}
 	return miss{}, false
-}
-
-// doubtful says that a price is flagged as no observation of the market: a spot price that is a fixed tenth of the list, or the
-// floor of an auction. Ranking one would let a guess win.
-func doubtful(p *catalog.Price) bool {
-	return slices.Contains(p.Flags, catalog.Flag(catalog.SpotTenth)) || slices.Contains(p.Flags, catalog.AuctionFloor)
 }
 
 // longestWork is the longest deadline that can be asked for, in hours. Work that takes longer is no plan, and its cost would be

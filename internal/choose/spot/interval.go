@@ -43,6 +43,9 @@ func (p Process) Expected(work, x float64) float64 {
 		return work + p.Save*(n-1)
 	}
 	m := p.MTBI
+	if x <= 0 && p.Save <= 0 {
+		return work * math.Exp(p.Restart/m)
+	}
 	each := math.Expm1(((work-last)/math.Max(1, n-1) + p.Save) / m)
 	return m * math.Exp(p.Restart/m) * ((n-1)*each + math.Expm1(last/m))
 }

@@ -32,17 +32,20 @@ func SpellsOf(traces ...Trace) Spells {
 	return s
 }
 
+// UpHours is the time up of all spells.
+func (s Spells) UpHours() float64 { return sum(s.Up) }
+
 // MTBI is the time up for each loss, in hours; +Inf where there was none.
 func (s Spells) MTBI() float64 {
 	if s.Losses == 0 {
 		return math.Inf(1)
 	}
-	return sum(s.Up) / float64(s.Losses)
+	return s.UpHours() / float64(s.Losses)
 }
 
 // Available is the share of time that instances were to be had.
 func (s Spells) Available() float64 {
-	up := sum(s.Up)
+	up := s.UpHours()
 	return up / (up + sum(s.Down))
 }
 

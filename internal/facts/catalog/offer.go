@@ -7,6 +7,8 @@
 package catalog
 
 import (
+	"slices"
+
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
@@ -122,6 +124,12 @@ type Price struct {
 	Source     string     // id in data/sources.csv
 	Confidence Confidence
 	Flags      []Flag // what is doubtful about this price
+}
+
+// Doubtful says that a price is flagged as no observation of the market: a spot price that is a fixed tenth of the list, or the
+// floor of an auction. Ranking one would let a guess win.
+func (p *Price) Doubtful() bool {
+	return slices.Contains(p.Flags, Flag(SpotTenth)) || slices.Contains(p.Flags, AuctionFloor)
 }
 
 // Flag is a reason to doubt a row; each is a message code in front.

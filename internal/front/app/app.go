@@ -31,6 +31,8 @@ type Outside struct {
 // Files is the file system as far as commands need it.
 type Files interface {
 	Read(path string) ([]byte, error)
+	// Under lists the files of a folder and of those in it whose names end in one of the suffixes, sorted; any other path is itself.
+	Under(path string, suffixes ...string) ([]string, error)
 	// Create writes a new file; it fails with fs.ErrExist where there is one, unless over is set.
 	Create(path string, data []byte, over bool) error
 }

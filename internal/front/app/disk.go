@@ -3,8 +3,11 @@ package app
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/rackrate/rackrate/internal/base/packed"
 	"github.com/rackrate/rackrate/internal/base/problem"
@@ -23,6 +26,20 @@ func (disk) Read(path string) ([]byte, error) {
 	}
 	data, err := readAll(f, path)
 	return data, errors.Join(err, f.Close())
+}
+
+func (disk) Under(path string, suffixes ...string) ([]string, error) {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return []string{path}, nil // reading it will tell what is wrong with it
+	}
+	var files []string
+	err := filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && slices.ContainsFunc(suffixes, func(end string) bool { return strings.HasSuffix(strings.ToLower(file), end) }) {
+			files = append(files, file)
+		}
+		return err
+	})
+	return files, err
 }
 
 // Create writes beside the file and then swaps, so that nobody finds half of it. A new file's name is claimed first.
