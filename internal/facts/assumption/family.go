@@ -61,7 +61,7 @@ const (
 // families are all of them, in the order they are listed. The bounds keep sums of money far from where they saturate.
 var families = []Family{
 	{CarbonPrice, Money, "tonne", "", 0, 1e5, "75 EUR"},
-	{DisksStopped, Switch, "", "", 0, 1, "no"},
+	{DisksStopped, Switch, "", "", 0, 1, "yes"},
 	{Licence, Money, "accelerator_year", "", 0, 1e6, "4500 USD"},
 	{SupportPlan, Support, "", "provider", 0, 1e7, "100 USD; 3%"},
 	{ZonesGB, Number, "gb_month", "", 0, 1e9, "5000"},

@@ -97,7 +97,9 @@ func chosen(found *plan.Result, names []string) ([]plan.Plan, error) {
 	for _, name := range names {
 		i := slices.IndexFunc(found.Plans, func(p plan.Plan) bool { return called(&p, name) })
 		if i >= 0 {
-			plans = append(plans, found.Plans[i])
+			if !slices.ContainsFunc(plans, func(p plan.Plan) bool { return p.Rank == found.Plans[i].Rank }) { // named twice
+				plans = append(plans, found.Plans[i])
+			}
 			continue
 		}
 		if rank, err := strconv.Atoi(name); err == nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/choose/estimate/serve"
+	"github.com/rackrate/rackrate/internal/choose/plan"
 	"github.com/rackrate/rackrate/internal/choose/price"
 	"github.com/rackrate/rackrate/internal/facts/assumption"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
@@ -26,7 +27,7 @@ func (o *Owned) Accelerators() int { return o.Machines * o.Buy.PerNode }
 // cardGbps is the network that machines of one's own are taken to have for each accelerator, as the price of the network does.
 const cardGbps = 400
 
-// spanMost is the most machines a replica of a service is tried on, and growMost the most a job whose number is left open.
+// spanMost is the most machines a replica of a service is tried on, and growMost the most for a job whose number is left open.
 const (
 	spanMost = 8
 	growMost = 1024
@@ -35,41 +36,55 @@ const (
 // own finds how the work runs on the machines bought, and how many it takes where the file leaves that open.
 func (c *comparison) own(job estimate.Job) (*Owned, error) {
 	b := c.Buy
-	o := &Owned{Buy: b, Machines: b.Machines}
-	nodes, most := b.Machines, b.Machines
+	nodes, most := 1, growMost
 	switch {
 	case c.service:
-		nodes, most = 1, spanMost
+		most = spanMost
 		if b.Machines > 0 {
 			most = min(most, b.Machines)
 		}
-	case nodes == 0: // as many accelerators as the first plan has
-		nodes, most = max(1, (c.Plans[0].Accelerators+b.PerNode-1)/b.PerNode), growMost
+	case b.Machines > 0:
+		nodes, most = b.Machines, b.Machines
 	}
-	var refusal *estimate.Refusal
-	for ; nodes <= most; nodes *= 2 {
-		o.Estimate, refusal, _ = job.Best(c.group(nodes))
-		if refusal == nil {
-			break
-		}
-	}
-	if refusal != nil {
-		e := problem.New(problem.NoMatch, "tco.cannot_run", problem.Args{"Chip": b.Chip.Name, "Machines": min(nodes, most), "Why": refusal.Reason})
+	fits, why := c.fewest(job, nodes, most)
+	if fits == nil {
+		e := problem.New(problem.NoMatch, "tco.cannot_run", problem.Args{"Chip": b.Chip.Name, "Machines": most, "Why": why})
 		return nil, e.At(b.File, max(1, b.MachinesLine))
 	}
-	need := nodes
+	need := fits.Machines * setsFor(c.Runs, float64(fits.Estimate.Hours))
 	if c.service {
-		need = serve.Machines(o.Estimate.Serving, b.PerNode)
-	} else {
-		need *= setsFor(c.Runs, float64(o.Estimate.Hours))
+		need = serve.Machines(fits.Estimate.Serving, b.PerNode)
 	}
 	if b.Machines > 0 && need > b.Machines {
 		return nil, problem.New(problem.Input, "tco.too_few_machines", problem.Args{"Machines": b.Machines, "Need": need}).At(b.File, b.MachinesLine)
 	}
-	if b.Machines == 0 {
-		o.Machines = need
+	fits.Machines = max(need, b.Machines)
+	return fits, nil
+}
+
+// fewest is the fewest machines, doubling from nodes, that do the work within its deadline and as often as it is wanted; where none
+// does it that often, the fewest that do it in time, to be had several times over. nil where none does, with the reason.
+func (c *comparison) fewest(job estimate.Job, nodes, most int) (first *Owned, why plan.Reason) {
+	for ; nodes <= most; nodes *= 2 {
+		e, refusal, _ := job.Best(c.group(nodes))
+		deadline := c.Workload.Limits.Deadline
+		switch {
+		case refusal != nil:
+			why = plan.Reason(refusal.Reason)
+			continue
+		case !c.service && deadline > 0 && e.Hours > deadline:
+			why = plan.ByDeadline
+			continue
+		}
+		o := &Owned{Buy: c.Buy, Machines: nodes, Estimate: e}
+		if c.service || c.Runs*float64(e.Hours) <= unit.HoursPerMonth {
+			return o, ""
+		}
+		if first == nil {
+			first = o
+		}
 	}
-	return o, nil
+	return first, why
 }
 
 func (c *comparison) group(nodes int) estimate.Group {

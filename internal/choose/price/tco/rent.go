@@ -179,7 +179,7 @@ func (r *rental) traffic() {
 	if v.Number <= 0 {
 		return
 	}
-	per, state := r.dearestOf(assumption.ZonesPrice, func(v assumption.Value) (money.Amount, bool) { return r.convert(v.Money) })
+	per, state := r.dearestOf(assumption.ZonesPrice, func(v assumption.Value, _ bool) (money.Amount, bool) { return r.convert(v.Money) })
 	if state == Unknown {
 		r.unknown(Interzone, assumption.ZonesPrice)
 		return
@@ -187,12 +187,19 @@ func (r *rental) traffic() {
 	r.every(Interzone, per.Mul(v.Number), state)
 }
 
-// support adds the provider's support plan, on what its own bill of each month comes to.
+// support adds the provider's support plan, on what its own bill of each month comes to. Where another's stands in, its share of the
+// bill does: the least that one provider takes of an account says nothing of another.
 func (r *rental) support() {
 	f, state := price.Nothing(r.months, r.zero.Currency()), Known
 	for m := range f {
 		spend := r.monthly(m, Compute, Block, Stopped, Object, Egress, Interzone)
-		fee, s := r.dearestOf(assumption.SupportPlan, func(v assumption.Value) (money.Amount, bool) { return v.Support.Of(spend, r.convert) })
+		fee, s := r.dearestOf(assumption.SupportPlan, func(v assumption.Value, own bool) (money.Amount, bool) {
+			plan := v.Support
+			if !own {
+				plan.Minimum = money.Amount{}
+			}
+			return plan.Of(spend, r.convert)
+		})
 		if s == Unknown {
 			r.unknown(Support, assumption.SupportPlan+"."+r.p.Provider.ID)
 			return
@@ -202,10 +209,10 @@ func (r *rental) support() {
 	r.flow(Support, f, state)
 }
 
-// dearestOf prices by a family's value for the plan's provider; where none is known, by the one that comes dearest.
-func (r *rental) dearestOf(family string, priced func(assumption.Value) (money.Amount, bool)) (money.Amount, State) {
+// dearestOf prices by a family's value for the plan's own provider; where none is known, by the one that comes dearest.
+func (r *rental) dearestOf(family string, priced func(v assumption.Value, own bool) (money.Amount, bool)) (money.Amount, State) {
 	if v, ok := r.assume(family, r.p.Provider.ID); ok {
-		if a, ok := priced(v); ok {
+		if a, ok := priced(v, true); ok {
 			return a, Known
 		}
 		return r.zero, Unknown
@@ -213,7 +220,7 @@ func (r *rental) dearestOf(family string, priced func(assumption.Value) (money.A
 	var dearest *assumption.Assumption
 	most := r.zero
 	for _, row := range r.Book.Rows(family) {
-		if a, ok := priced(row.Value); ok && (dearest == nil || a.Cmp(most) > 0) {
+		if a, ok := priced(row.Value, false); ok && (dearest == nil || a.Cmp(most) > 0) {
 			dearest, most = row, a
 		}
 	}

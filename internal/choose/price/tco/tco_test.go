@@ -295,8 +295,53 @@ func TestSupportStandsIn(t *testing.T) {
 		fees[r.Options[i].Plan.Offer.Provider] = lineOf(t, &r.Options[i], Support)
 	}
 	aws, other := fees["aws"], fees["lambda"]
-	if aws.State != Known || other.State != Assumed || other.Total.IsZero() {
+	if aws.State != Known || other.State != Assumed || aws.Total.IsZero() {
 		t.Errorf("aws %+v, lambda %+v", aws, other)
+	}
+	// The same machines at the same price, of which the dearest known share is that of AWS; a bill of next to nothing has next to
+	// none of it, whatever the least that AWS takes.
+	if got, want := other.Total.Float()/r.Options[1].monthlyBill(), aws.Total.Float()/r.Options[0].monthlyBill(); math.Abs(got-want) > 0.02 {
+		t.Errorf("shares of %v and %v", got, want)
+	}
+	in.Used = 0.01
+	r = compare(t, in)
+	for i := range r.Options {
+		o := &r.Options[i]
+		least := o.Plan.Offer.Provider == "aws"
+		if fee := lineOf(t, o, Support).Total.Float(); least != (fee >= 100) {
+			t.Errorf("%s: %v", o.Plan.Offer.Provider, fee)
+		}
+	}
+}
+
+// monthlyBill is what the provider's own bill of the first month comes to.
+func (o *Option) monthlyBill() float64 {
+	sum := 0.0
+	for _, l := range o.Lines {
+		switch l.Item {
+		case Compute, Block, Stopped, Object, Egress, Interzone:
+			sum += l.Flow[0].Total().Float()
+		}
+	}
+	return sum
+}
+
+// A number of machines that is left open is the fewest that do the work in time and as often as it is wanted.
+func TestAsManyAsTheWorkNeeds(t *testing.T) {
+	in := input(t, plantest.LoRA(t, "llama-3.1-8b"), plantest.Offer(t))
+	in.Buy = buyFile(t, "accelerator: H100-SXM-80GB\naccelerators: 1\n")
+	bought := func() *Option { r := compare(t, in); return &r.Options[len(r.Options)-1] }
+	one := bought()
+	if one.Owned.Machines != 1 {
+		t.Fatalf("%d machines for a run of %v", one.Owned.Machines, one.Hours)
+	}
+	in.Workload.Limits.Deadline = one.Hours / 3
+	if o := bought(); o.Hours > one.Hours/3 || o.Owned.Machines != 4 {
+		t.Errorf("%d machines take %v, within %v", o.Owned.Machines, o.Hours, one.Hours/3)
+	}
+	in.Buy = buyFile(t, "accelerator: H100-SXM-80GB\naccelerators: 1\nmachines: 1\n")
+	if _, err := Compare(in); codeOf(err) != "tco.cannot_run" {
+		t.Errorf("past the deadline: %v", err)
 	}
 }
 
