@@ -59,7 +59,7 @@ func (f Fee) Of(bill money.Amount, convert func(money.Amount) (money.Amount, boo
 	return fee, ok
 }
 
-// Money lists the amounts a value holds, to check their currencies.
+// Amounts lists the amounts a value holds, to check their currencies.
 func (v Value) Amounts() []money.Amount {
 	var out []money.Amount
 	for _, a := range []money.Amount{v.Money, v.Support.Minimum} {
