@@ -30,6 +30,11 @@ func (r *reader) complete(root *yaml.Node) {
 			r.choose(root, c)
 		}
 	}
+	for _, c := range companions {
+		if c.of(r.kind) && r.has(c.key) && !r.has(c.needs) {
+			r.fault(r.given[c.key], codeNeedsAlso, problem.Args{"Key": c.key, "Other": c.needs})
+		}
+	}
 }
 
 // lacking reports a fault of absence: on the group's line, else on the kind's, or at the flag that sets the key.
@@ -120,6 +125,9 @@ func (r *reader) rivalGiven(path string) bool {
 func (r *reader) derive() {
 	d := r.draft
 	r.fitTrace()
+	if d.Kind == Serve && d.Horizon > 0 {
+		d.Duration = d.Horizon
+	}
 	if d.Kind == Simulate {
 		d.sim.MeasuredIsBound = r.good["seconds_per_step"]
 	}

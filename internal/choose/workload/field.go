@@ -215,8 +215,19 @@ var choices = []choice{
 	{kinds: []Kind{Simulate}, required: true, ways: [][]string{
 		{"flops_per_step", "bytes_per_step"}, {"seconds_per_step", "on", "bound"}}},
 	{kinds: []Kind{Serve}, ways: [][]string{{"traffic.profile"}, {"traffic.trace"}}},
+	{kinds: []Kind{Serve}, ways: [][]string{{"duration"}, {"horizon"}}},
 	{ways: [][]string{{"people.hourly", "people.hours_per_week"}}},
 }
+
+// companion is a key that means nothing without another.
+type companion struct {
+	kinds      []Kind
+	key, needs string
+}
+
+var companions = []companion{{finite, "horizon", "runs_per_month"}}
+
+func (c companion) of(k Kind) bool { return slices.Contains(c.kinds, k) }
 
 func (c choice) of(k Kind) bool { return len(c.kinds) == 0 || slices.Contains(c.kinds, k) }
 

@@ -76,6 +76,11 @@ func TestExamplesOfEveryField(t *testing.T) {
 					}
 				}
 			}
+			for _, c := range companions {
+				if c.of(k) && c.key == f.Path {
+					flags[field(c.needs, k).Flag] = field(c.needs, k).example(k)
+				}
+			}
 			if _, err := ParseWith("x.yaml", Example(k, "en"), flags, oneFile, fakeFacts()); err != nil {
 				t.Errorf("%s with %v: %v", k, flags, err)
 			}

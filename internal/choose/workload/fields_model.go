@@ -90,6 +90,9 @@ func serveFields() []Field {
 		{Path: "traffic.trace", Kinds: []Kind{Serve}, For: writesText, Example: "requests.csv.gz",
 			Doc:  Text{"Recorded requests, CSV or gzip of it, with the columns TIMESTAMP, ContextTokens and GeneratedTokens. Stands for the rate (its busiest five minutes) and the lengths; what of them is stated scales it.", "录制的请求：CSV 或其 gzip，含 TIMESTAMP、ContextTokens、GeneratedTokens 三列；可代替速率（取最忙的五分钟）和长度；若另外写明，则据此缩放。"},
 			bind: at(traceCodec, func(d *draft) **Trace { return &d.traffic.Trace })},
+		{Path: "traffic.interruptible", Kinds: []Kind{Serve}, Min: 0, Max: 100, Example: "20%",
+			Doc:  Text{"Share of the machines that may be lost at short notice, and so may be spot beside committed and on-demand ones. Left out: none.", "可在短时间通知后失去的机器比例；这部分可用竞价实例，与预留和按量机器混用。省略：无。"},
+			bind: at(percentCodec, func(d *draft) *float64 { return &d.traffic.Interruptible })},
 		{Path: "slo.ttft_p99", Kinds: []Kind{Serve}, For: writesText, Min: 1.0 / 3.6e6, Max: 24, Example: "1s", shown: []Kind{Serve},
 			Doc:  Text{"Time to the first token.", "首词元延迟。"},
 			bind: at(hoursCodec, func(d *draft) *unit.Hours { return &d.SLO.TTFTp99 })},
@@ -100,8 +103,13 @@ func serveFields() []Field {
 			Doc:  Text{"Time to the last token, or to the answer of a network that writes no text.", "到最后一个词元（或不生成文本的网络给出结果）的端到端延迟。"},
 			bind: at(hoursCodec, func(d *draft) *unit.Hours { return &d.SLO.E2Ep99 })},
 		{Path: "duration", Kinds: []Kind{Serve}, Min: 1, Max: 10 * 8760, Example: "1mo", Default: "730h",
-			Doc:  Text{"How long the service is to run; a month is 730 hours.", "服务运行时长；一个月按 730 小时计。"},
-			bind: at(hoursCodec, func(d *draft) *unit.Hours { return &d.Duration })},
+			Doc: Text{"How long the service is to run; a month is 730 hours.", "服务运行时长；一个月按 730 小时计。"},
+			bind: bound[unit.Hours]{hoursCodec, func(d *draft) unit.Hours {
+				if d.Horizon > 0 { // which says it already
+					return 0
+				}
+				return d.Duration
+			}, func(d *draft, v unit.Hours) { d.Duration = v }}},
 	}
 }
 

@@ -50,6 +50,12 @@ func dataFields() []Field {
 
 func moneyFields() []Field {
 	return []Field{
+		{Path: "runs_per_month", Kinds: finite, Min: 1, Max: 1e5, Example: "20",
+			Doc:  Text{"How often a month the work is done again, one run after another. Left out: once.", "每月重复执行的次数，依次进行。省略：仅一次。"},
+			bind: at(wholeCodec, func(d *draft) *int { return &d.RunsPerMonth })},
+		{Path: "horizon", Min: unit.HoursPerMonth, Max: 10 * unit.HoursPerYear, Example: "1y", fill: usualHorizon,
+			Doc:  Text{"How far ahead the money is counted, with commitments in whole terms that cover it; a month is 730 hours. Default: a year with runs_per_month, else one run; a service is priced over its duration as if it went on.", "费用计算的时间跨度，承诺期按覆盖该跨度的整期支付；一个月按 730 小时计。默认：有 runs_per_month 时为一年，否则为一次运行；服务按其时长计价，视为之后继续运行。"},
+			bind: at(hoursCodec, func(d *draft) *unit.Hours { return &d.Horizon })},
 		{Path: "billing", Enum: billingEnum, Example: "on-demand, spot", Default: "on-demand, spot", shown: finite,
 			Examples: map[Kind]string{Serve: "on-demand, reserved, savings-plan"},
 			Doc:      Text{"Ways of paying allowed; reserved, savings-plan and all are shorthands.", "允许的计费方式；reserved、savings-plan、all 为简写。"},
@@ -71,4 +77,12 @@ func moneyFields() []Field {
 			Doc:  Text{"What waiting costs the business.", "延迟给业务造成的成本。"},
 			bind: at(maybe(delayCodec), func(d *draft) *maybeMoney { return &d.DelayCost })},
 	}
+}
+
+// usualHorizon is a year for work that recurs: the shortest term of most commitments.
+func usualHorizon(d *draft) string {
+	if d.RunsPerMonth == 0 {
+		return ""
+	}
+	return "1y"
 }

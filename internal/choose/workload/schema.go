@@ -135,6 +135,15 @@ func (s *scope) schema() Object {
 	if len(rules) > 0 {
 		o = append(o, Member{"allOf", rules})
 	}
+	var needs Object
+	for _, c := range companions {
+		if c.of(s.kind) && parent(c.key) == s.group {
+			needs = append(needs, Member{c.key, []any{c.needs}})
+		}
+	}
+	if len(needs) > 0 {
+		o = append(o, Member{"dependentRequired", needs})
+	}
 	return o
 }
 

@@ -91,6 +91,11 @@ type Workload struct {
 	// DelayCost is what a day of waiting costs the business.
 	DelayCost unit.Maybe[money.Amount]
 	Duration  unit.Hours // serve: how long the service is to run; others: derived
+	// RunsPerMonth is how often finite work is done again over the horizon; 0 is once.
+	RunsPerMonth int
+	// Horizon is how far ahead money is counted, with commitments in whole terms that cover it; 0 is one run, or a service that goes on
+	// after its duration and uses its terms up.
+	Horizon unit.Hours
 
 	// Defaulted lists the keys the user left open and that were filled in, in file order.
 	Defaulted []string
@@ -140,6 +145,8 @@ type Traffic struct {
 	// Trace is the pattern of arrivals and sizes, whose peak and means stand above; nil is requests of one size that come
 	// independently of one another.
 	Trace *Trace
+	// Interruptible is the share of the machines, in per cent, that may be lost at short notice and so may be spot beside others.
+	Interruptible float64
 }
 
 // SLO is the latency a service promises; 0 is no promise.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/plan"
+	"github.com/rackrate/rackrate/internal/choose/price"
 	"github.com/rackrate/rackrate/internal/choose/workload"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
 	"github.com/rackrate/rackrate/internal/facts/model"
@@ -95,6 +96,9 @@ func extent(w *workload.Workload, s *say.Speaker) []string {
 	}
 	if d := w.Diffuse; d != nil {
 		add("images", say.Args{"Images": count3(d.Images), "Size": fmt.Sprintf("%d×%d", d.Width, d.Height), "Steps": d.Steps})
+	}
+	if w.RunsPerMonth > 0 {
+		add("recurring", say.Args{"Runs": w.RunsPerMonth, "Count": price.Months(w.Horizon)})
 	}
 	return out
 }
