@@ -13,7 +13,7 @@ import (
 // steps run in this order: a later source fills what an earlier one left unknown.
 var steps = []func(*builder) error{
 	(*builder).aws, (*builder).azure, (*builder).gcp, (*builder).alibaba, (*builder).tencent,
-	(*builder).skypilot, (*builder).quotes, (*builder).facts,
+	(*builder).skypilot, (*builder).quotes, (*builder).serverless, (*builder).facts,
 }
 
 // build reads every source and gives the data files by their path below data/.

@@ -28,6 +28,8 @@ var sources = []catalog.Source{
 	{ID: "quotes-datareceipts", Title: "GPU prices of vendors, collected", Reference: "https://github.com/datareceipts/data-receipts 109-gpu-pricing/vendors.json", Date: "2026-11-09", Licence: notStated},
 	{ID: "quotes-silybench", Title: "Costs used in a benchmark", Reference: "https://github.com/tgarg01/silybench-data derived/cost.json", Date: "2026-09-25", Licence: notStated},
 	{ID: "quotes-gpu-price-index", Title: "GPU price index of Chinese sellers", Reference: "https://huggingface.co/datasets/brian8808/gpu-price-index", Date: "2026, undated", Licence: notStated},
+	{ID: "modal-evangelist", Title: "Modal per-second prices, transcribed from modal.com/pricing", Reference: "https://github.com/api-evangelist/modal-labs plans/modal-labs-plans-pricing.yml bd58ef0", Date: "2026-07-01", Licence: notStated},
+	{ID: "runpod-docs", Title: "RunPod serverless prices of flex workers, by the second", Reference: "https://docs.runpod.io/serverless/pricing", Date: "undated, not before 2025-03", Licence: notStated},
 	{ID: "quotes-secondary", Title: "Vendor prices quoted in public repositories", Reference: "public GitHub source text, found by search", Date: "2026-01..2026-07", Licence: notStated},
 }
 

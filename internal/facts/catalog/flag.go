@@ -11,6 +11,7 @@ const (
 	SliceFromName       Flag = "slice_from_name"      // the share of a chip is read from the instance type's name
 	HostVaries          Flag = "host_varies"          // vCPU and RAM differ by place; the least is stated
 	HostDoubtful        Flag = "host_doubtful"        // RAM or vCPU is the seller's search bound, not the machine's
+	HostChosen          Flag = "host_chosen"          // RAM and vCPU are sold apart; those stated are priced in
 	AvailabilityUnknown Flag = "availability_unknown" // the source lists every type everywhere
 	Aggregated          Flag = "aggregated"           // sold through a broker, who does not own it
 	Marketplace         Flag = "marketplace"          // single machines of private owners, gone within minutes
@@ -27,6 +28,7 @@ const (
 	PerGPUQuote       Flag = "per_gpu_quote"      // quoted for one chip of a larger machine
 	RegionUnconfirmed Flag = "region_unconfirmed" // the source names a group of regions, or none
 	CheapestSeller    Flag = "cheapest_seller"    // the least of a price comparison
+	SteppedPrice      Flag = "stepped_price"      // the first step's: it falls with the hours a machine has run, as the provider's steps say
 )
 
 // Flags lists every flag of a machine or price, for those who must have a message for each. A price may also carry
@@ -34,8 +36,8 @@ const (
 func Flags() []Flag {
 	return []Flag{
 		TopologyInferred, TopologyRecalled, NetworkRecalled, MIGRecalled, FormFactorAssumed, AcceleratorInferred,
-		SliceFromName, HostVaries, HostDoubtful, AvailabilityUnknown, Aggregated, Marketplace, InviteOnly,
+		SliceFromName, HostVaries, HostDoubtful, HostChosen, AvailabilityUnknown, Aggregated, Marketplace, InviteOnly,
 		DateUnknown, SpotComputed, ZoneMaximum, AuctionFloor, CurrencyAssumed, PerGPUQuote, RegionUnconfirmed,
-		CheapestSeller, Flag(FallingPrice), Flag(SamePrice), Flag(SpotTenth),
+		CheapestSeller, SteppedPrice, Flag(FallingPrice), Flag(SamePrice), Flag(SpotTenth),
 	}
 }

@@ -72,6 +72,8 @@ const (
 	CapacityBlock      BillingMode = "capacity-block"
 	ServerlessPerHour  BillingMode = "serverless"
 	PrepaidMonthHourly BillingMode = "prepaid-month"
+	// Mix is several ways at once: how a fleet can be paid for, and no price's mode.
+	Mix BillingMode = "mix"
 )
 
 // Term is the shortest time a mode must be paid for, in hours; 0 for pay as you go.

@@ -25,8 +25,12 @@ type Provider struct {
 	MinimumCharge      unit.Maybe[unit.Hours]
 	// BareMetalMinimum is the least that a bare-metal machine is charged for, where that differs (OCI: an hour).
 	BareMetalMinimum unit.Maybe[unit.Hours]
-	SpotNotice       unit.Maybe[unit.Hours]
-	SpotOffered      unit.Maybe[bool]
+	// Steps is where its prices on demand fall with the hours of one machine's life, for prices that are flagged as such; none is unknown.
+	Steps []PriceStep
+	// KeepAlive is how long a serverless worker is kept idle, and paid for, by default.
+	KeepAlive   unit.Maybe[unit.Hours]
+	SpotNotice  unit.Maybe[unit.Hours]
+	SpotOffered unit.Maybe[bool]
 	// SLA is the on-demand availability promised for a single machine, in per cent.
 	SLA unit.Maybe[float64]
 	// MultiZoneSLA is the same for machines spread over two or more zones.
@@ -44,6 +48,12 @@ type Provider struct {
 	Confidence      string
 	Source          string
 	AsOf            string
+}
+
+// PriceStep is where an hour starts to cost only Share of the first one.
+type PriceStep struct {
+	From  unit.Hours
+	Share float64
 }
 
 // Quote is a price per GB with its currency, as an exact decimal in nano units.

@@ -10,7 +10,7 @@ import (
 )
 
 var providerColumns = []string{
-	"id", "name", "name_zh", "aliases", "country", "jurisdiction", "billing_s", "min_charge_s", "min_charge_bare_metal_s",
+	"id", "name", "name_zh", "aliases", "country", "jurisdiction", "billing_s", "min_charge_s", "min_charge_bare_metal_s", "price_steps", "keep_alive_s",
 	"spot_notice_s", "spot_offered", "sla_percent", "sla_multi_zone_percent", "support_tiers", "certifications",
 	"marketplace", "confidence", "as_of", "source",
 }
@@ -26,7 +26,8 @@ func (t *Table) addProvider(r row) {
 		Country: r.text("country"), Jurisdiction: r.list("jurisdiction"),
 		BillingGranularity: r.seconds("billing_s"), MinimumCharge: r.seconds("min_charge_s"),
 		BareMetalMinimum: r.seconds("min_charge_bare_metal_s"),
-		SpotNotice:       r.seconds("spot_notice_s"), SpotOffered: r.flag("spot_offered"),
+		Steps:            r.steps("price_steps"), KeepAlive: r.seconds("keep_alive_s"),
+		SpotNotice: r.seconds("spot_notice_s"), SpotOffered: r.flag("spot_offered"),
 		SLA: r.number("sla_percent", 50, 100), MultiZoneSLA: r.number("sla_multi_zone_percent", 50, 100),
 		SupportTiers: r.list("support_tiers"), Certifications: r.list("certifications"),
 		Confidence: r.confidence(), Source: r.need("source"), AsOf: r.date("as_of"),

@@ -131,6 +131,23 @@ func (r row) seconds(column string) unit.Maybe[unit.Hours] {
 	return unit.Some(unit.FromSeconds(v))
 }
 
+// steps are hours and shares of the first price, as in 96:0.5;360:0.34: each later and lower than the one before.
+func (r row) steps(column string) (out []PriceStep) {
+	last := PriceStep{0, 1}
+	for _, part := range r.list(column) {
+		from, share, _ := strings.Cut(part, ":")
+		h, errH := strconv.ParseFloat(from, 64)
+		s, errS := strconv.ParseFloat(share, 64)
+		step := PriceStep{unit.Hours(h), s}
+		if errH != nil || errS != nil || !(step.From > last.From && step.From < 1e6 && s > 0 && s < last.Share) {
+			r.bad(column, "96:0.5;360:0.34")
+			return nil
+		}
+		out, last = append(out, step), step
+	}
+	return out
+}
+
 // oneOf is one of the words given, which may include the empty one.
 func (r row) oneOf(column string, words ...string) string {
 	v := r.text(column)
