@@ -153,6 +153,9 @@ type RunCurve struct {
 	SaveSeconds   float64 `yaml:"save_s"`
 	StartMin      float64 `yaml:"start_min"`
 	RestartMin    float64 `yaml:"restart_min"`
+	ColdStartS    float64 `yaml:"cold_start_s"` // of a serverless worker, its weights apart
+	ColdLoadGBs   float64 `yaml:"cold_load_gbs"`
+	KeepAliveS    float64 `yaml:"keep_alive_s"`
 	IdleShare     float64 `yaml:"idle_share"`
 	HostShare     float64 `yaml:"host_share"`
 	PUE           float64 `yaml:"pue"`

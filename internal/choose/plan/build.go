@@ -6,6 +6,7 @@ import (
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/estimate/persample"
+	"github.com/rackrate/rackrate/internal/choose/price"
 	"github.com/rackrate/rackrate/internal/choose/workload"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
 )
@@ -15,21 +16,27 @@ func (s *search) build(f fold) Plan {
 	c := f.best
 	p := Plan{
 		Offer: c.offer, Price: *c.price, Hourly: c.hourly, Provider: c.place.provider, Region: c.place.region,
-		Instances: c.machines, Accelerators: int(math.Ceil(c.offer.Count)) * c.machines, Estimate: *c.est,
+		Billing: c.mode, Mix: s.mixture(c), Instances: c.machines, Accelerators: int(math.Ceil(c.offer.Count)) * c.machines, Estimate: *c.est,
 	}
-	hours, start := unit.Hours(c.hours), s.start()
+	hours, start := unit.Hours(c.hours), s.start(c)
 	p.Time = Time{Hours: hours, LowHours: hours, HighHours: hours, P95Hours: hours, Start: start}
 	if c.est.Hours > 0 {
 		stretch := (hours - start) / c.est.Hours // by interruptions
 		p.Time.LowHours, p.Time.HighHours = start+c.est.LowHours*stretch, start+c.est.HighHours*stretch
 	}
-	if c.price.Mode == catalog.Spot {
+	switch {
+	case c.mode == catalog.Spot:
 		s.interrupt(&p, c)
+	case c.mode == catalog.ServerlessPerHour && s.job.Service():
+		s.serverless(&p, c)
 	}
 	p.Cost = cost(s.bill(c, c.hours))
+	p.Cost.Flow, p.Cost.Effective = s.flow(c, c.hours), price.Effective(p.Cost.Lines[0].Amount, s.needed(c, c.hours))
+	p.Cost.Runs = s.runs()
+	p.Cost.PerRun = p.Cost.Total.Mul(1 / float64(p.Cost.Runs))
 	low, high := s.bill(c, float64(p.Time.LowHours)), s.bill(c, float64(p.Time.HighHours))
 	p.Cost.Low, p.Cost.High = low.total(), high.total()
-	p.Cost.PerUnit = perUnit(s.Workload, p.Cost.Total, c.est.Work)
+	p.Cost.PerUnit = perUnit(s.Workload, p.Cost.Total, c.est.Work*float64(p.Cost.Runs))
 	p.Carbon = Carbon{Kg: maybeKg(c.carbon), Grid: c.place.grid, PUE: c.place.pue, Basis: c.place.basis}
 	if kwh, ok := s.energy(c); ok {
 		p.Carbon.Energy = unit.Some(unit.KilowattHours(kwh))
@@ -53,6 +60,25 @@ func (s *search) interrupt(p *Plan, c *candidate) {
 	p.Spot.CheckpointEvery, p.Spot.ExpectedPreemptions = unit.Hours(r.outcome.Every), r.outcome.Interruptions
 	if c.est.Hours > 0 {
 		p.Spot.Overhead = r.outcome.Mean / float64(c.est.Hours)
+	}
+}
+
+// serverless says how a service on serverless workers behaves. Where more requests start cold than the 99th percentile leaves out, its
+// latencies are those of a cold start.
+func (s *search) serverless(p *Plan, c *candidate) {
+	e := s.elasticOf(c)
+	p.Serverless = &Serverless{e.workers, e.least, e.most, e.cold, e.start, e.keepAlive}
+	if e.cold <= promisedShare {
+		return
+	}
+	v := &p.Estimate.Serving
+	for i, latency := range []*unit.Hours{&v.TTFT, nil, &v.E2E} {
+		if latency != nil && *latency > 0 {
+			*latency += e.start
+			if v.Highs[i] > 0 {
+				v.Highs[i] += e.start
+			}
+		}
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/base/unit"
-	"github.com/rackrate/rackrate/internal/choose/price"
 	"github.com/rackrate/rackrate/internal/choose/spot"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
 	"github.com/rackrate/rackrate/internal/facts/provider"
@@ -118,11 +117,13 @@ func (b *bill) total() money.Amount {
 func (s *search) bill(c *candidate, hours float64) bill {
 	w, zero := s.Workload, money.Zero(s.Currency)
 	b := bill{storage: zero, egress: zero, people: zero, delay: zero}
-	p := c.place.provider
-	billing := price.Billing{Step: p.BillingGranularity.Or(0), Minimum: p.LeastCharge(c.offer.BareMetal.Or(false)).Or(0)}
-	paid := price.Commitment{Mode: c.price.Mode, Ongoing: s.job.Service()}.Hours(billing, unit.Hours(hours))
-	b.compute = price.Compute(c.hourly, c.machines, paid)
-	at, dearest := s.costs.sides[p.ID], s.costs.dearest
+	b.compute = s.compute(c, hours)
+	runs, months := float64(s.runs()), hours/unit.HoursPerMonth
+	span := months // that the work goes on for
+	if w.Horizon > 0 {
+		span = float64(w.Horizon) / unit.HoursPerMonth
+	}
+	at, dearest := s.costs.sides[c.place.provider.ID], s.costs.dearest
 	add := func(line *money.Amount, item Item, own, dearest unit.Maybe[money.Rate], gb float64) {
 		if gb <= 0 {
 			return
@@ -137,19 +138,18 @@ func (s *search) bill(c *candidate, hours float64) bill {
 		}
 		*line = line.Add(r.For(gb))
 	}
-	months := hours / unit.HoursPerMonth
-	add(&b.storage, Storage, at.block, dearest.block, gb(s.disk(c.offer))*float64(c.machines)*months)
-	keep := months
+	add(&b.storage, Storage, at.block, dearest.block, gb(s.disk(c.offer))*float64(s.up(c, hours))/unit.HoursPerMonth)
+	keep := span
 	if w.Data.Keep > 0 {
 		keep = float64(w.Data.Keep) / unit.HoursPerMonth
 	}
 	add(&b.storage, Storage, at.object, dearest.object, (gb(w.Data.Size)+2*gb(c.est.Checkpoint))*keep)
-	add(&b.egress, Egress, at.egress, dearest.egress, math.Max(0, gb(w.Data.Egress)-at.free))
+	add(&b.egress, Egress, at.egress, dearest.egress, math.Max(0, gb(w.Data.Egress)*runs-at.free*s.freeMonths()))
 	if w.People.HoursPerWeek > 0 {
-		b.people = s.costs.hourly.Mul(w.People.HoursPerWeek * hours / 168)
+		b.people = s.costs.hourly.Mul(w.People.HoursPerWeek * hours * runs / 168)
 	}
 	if !s.job.Service() {
-		b.delay = s.costs.delay.Mul(hours / 24)
+		b.delay = s.costs.delay.Mul(hours * runs / 24)
 	}
 	return b
 }
@@ -184,16 +184,13 @@ func (s *search) ways(c candidate, note func(miss)) {
 		if !slices.Contains(s.costs.modes, c.price.Mode) {
 			continue
 		}
-		allowed = true
+		allowed, c.mode = true, c.price.Mode
 		s.candidates++
 		if m, bad := s.quote(&c); bad {
-			m.mode, m.machines, m.stage = c.price.Mode, c.machines, stagePrice
-			note(m)
-		} else if m, bad := s.outcome(&c); bad {
-			m.mode, m.machines, m.stage = c.price.Mode, c.machines, stageOutcome
+			m.mode, m.machines, m.stage = c.mode, c.machines, stagePrice
 			note(m)
 		} else {
-			s.found = append(s.found, c)
+			s.keep(c, note)
 		}
 	}
 	switch {
@@ -201,7 +198,23 @@ func (s *search) ways(c candidate, note func(miss)) {
 		note(miss{reason: ByPriceUnknown, stage: stagePrice, machines: c.machines})
 	case !allowed:
 		note(miss{reason: ByBilling, stage: stagePrice, text: string(o.Prices[0].Mode), quantity: "text", machines: c.machines})
+	case s.job.Service() && len(o.Prices) > 1:
+		if s.blend(&c) {
+			s.candidates++
+			s.keep(c, note)
+		}
 	}
+}
+
+// keep holds a priced candidate against the limits.
+func (s *search) keep(c candidate, note func(miss)) {
+	m, bad := s.outcome(&c)
+	if !bad {
+		s.found = append(s.found, c)
+		return
+	}
+	m.mode, m.machines, m.stage = c.mode, c.machines, stageOutcome
+	note(m)
 }
 
 // quote brings a candidate's price into the result's currency, unless it may not be used.
@@ -228,10 +241,13 @@ var tooLong = Warning{"too_long", nil}
 
 // outcome works out time, money and carbon of a candidate and holds them against the limits.
 func (s *search) outcome(c *candidate) (m miss, bad bool) {
-	start, service := float64(s.start()), s.job.Service()
+	if m, bad := s.unfit(c); bad {
+		return m, true
+	}
+	start, service := float64(s.start(c)), s.job.Service()
 	c.hours = start + float64(c.est.Hours)
 	late := c.hours
-	if c.price.Mode == catalog.Spot && !service {
+	if c.mode == catalog.Spot && !service {
 		r := s.risk(c).outcome
 		if math.IsInf(r.Mean, 0) || r.Mean > 20*c.hours+24 {
 			return miss{reason: BySpot, have: r.Mean, want: c.hours, quantity: "hours"}, true
@@ -267,9 +283,12 @@ func (s *search) outcome(c *candidate) (m miss, bad bool) {
 }
 
 // start is the time from a machine's launch until its work begins, which is paid for; a service's is nothing against its life.
-func (s *search) start() unit.Hours {
-	if s.job.Service() {
+func (s *search) start(c *candidate) unit.Hours {
+	switch {
+	case s.job.Service():
 		return 0
+	case c.mode == catalog.ServerlessPerHour:
+		return s.coldStart(c.est)
 	}
 	return unit.Hours(s.Curves.Run.StartMin / 60)
 }
@@ -309,6 +328,6 @@ func (s *search) energy(c *candidate) (kwh float64, known bool) {
 	tdp, ok := c.offer.Accelerator.TDP.Get()
 	run := s.Curves.Run
 	chip := float64(tdp) * (run.IdleShare + (1-run.IdleShare)*c.est.Load)
-	watts := (chip + float64(tdp)*run.HostShare) * c.offer.Count * float64(c.machines)
-	return watts / 1000 * c.hours * c.place.pue, ok
+	watts := (chip + float64(tdp)*run.HostShare) * c.offer.Count
+	return watts / 1000 * float64(s.up(c, c.hours)) * c.place.pue, ok
 }

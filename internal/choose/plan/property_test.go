@@ -37,7 +37,7 @@ func randomOffers(t *testing.T) *rapid.Generator[[]*catalog.Offer] {
 			if rapid.Bool().Draw(r, "no network") {
 				o.NetworkGbps, o.Network = unit.None[float64](), catalog.UnknownNet
 			}
-			for _, mode := range []catalog.BillingMode{catalog.OnDemand, catalog.Spot, catalog.Reserved1Y} {
+			for _, mode := range []catalog.BillingMode{catalog.OnDemand, catalog.Spot, catalog.Reserved1Y, catalog.Reserved3YAll, catalog.ServerlessPerHour} {
 				if rapid.Bool().Draw(r, "priced") {
 					p := plantest.Price(mode, rapid.Float64Range(0.05, 120).Draw(r, "price"))
 					if where[0] == "alibaba" {
@@ -67,12 +67,39 @@ func randomWorkload(t *testing.T, r *rapid.T) *workload.Workload {
 		w.Sequence = 1024
 	}
 	w.Tokens = 1e7
-	w.Billing = append(w.Billing, catalog.Reserved1Y)
+	w.Billing = append(w.Billing, catalog.Reserved1Y, catalog.Reserved3YAll, catalog.ServerlessPerHour)
+	drawUse(r, w)
 	w.Prefer = rapid.SampledFrom([]workload.Preference{workload.PreferCost, workload.PreferTime, workload.PreferCarbon, workload.PreferBalanced}).Draw(r, "prefer")
 	if rapid.Bool().Draw(r, "egress") {
 		w.Data.Egress = 2 * unit.TB
 	}
 	return w
+}
+
+// drawUse draws how often work is done, and a service's day.
+func drawUse(r *rapid.T, w *workload.Workload) {
+	if rapid.Bool().Draw(r, "horizon") {
+		w.Horizon = unit.Hours(rapid.IntRange(1, 40).Draw(r, "months")) * unit.HoursPerMonth
+	}
+	if w.Kind != workload.Serve {
+		if w.Horizon > 0 {
+			w.RunsPerMonth = rapid.IntRange(1, 30).Draw(r, "runs")
+		}
+		return
+	}
+	if w.Horizon > 0 {
+		w.Duration = w.Horizon
+	}
+	w.Traffic.RequestsPerSecond = rapid.SampledFrom([]float64{0.001, 2, 100}).Draw(r, "rate")
+	w.Traffic.Interruptible = rapid.SampledFrom([]float64{0, 0, 40}).Draw(r, "interruptible")
+	if rapid.Bool().Draw(r, "profile") {
+		for h := range 24 {
+			w.Traffic.Profile = append(w.Traffic.Profile, []float64{1, 0.2, 0.6}[h%3])
+		}
+	}
+	if rapid.Bool().Draw(r, "promise") {
+		w.SLO.TTFTp99 = unit.FromSeconds(5)
+	}
 }
 
 // limitSetters are single limits; each test sets some.
@@ -149,6 +176,7 @@ func checkPlan(r *rapid.T, in plan.Input, p plan.Plan) {
 	if parts != p.Estimate.Memory.Used {
 		fail("memory parts sum")
 	}
+	checkPay(in, p, fail)
 	b := p.Estimate.Bottleneck
 	if s := b.Compute + b.Memory + b.Link + b.Network + b.Bubble + b.Input + b.Overhead; math.Abs(s-1) > 1e-9 {
 		fail("bottleneck shares sum to one")

@@ -37,7 +37,7 @@ func (s *search) rank() []fold {
 	at := make(map[foldKey]int, len(s.found)/4)
 	var folds []fold
 	for _, c := range ordered {
-		key := foldKey{c.offer.Provider, c.offer.InstanceType, c.price.Mode, c.machines, c.est}
+		key := foldKey{c.offer.Provider, c.offer.InstanceType, c.mode, c.machines, c.est}
 		if i, seen := at[key]; seen {
 			folds[i].also = append(folds[i].also, c)
 			continue
@@ -59,7 +59,7 @@ func (s *search) plans(folded []fold) (plans []Plan, pareto []int, ranked int) {
 	rankOf := map[family]int{}
 	for i, f := range folded {
 		c := f.best
-		key := family{c.offer.Provider, c.offer.InstanceType, c.price.Mode}
+		key := family{c.offer.Provider, c.offer.InstanceType, c.mode}
 		if rank, seen := rankOf[key]; seen {
 			if rank <= len(plans) {
 				size := Size{c.machines, unit.Hours(c.hours), money.Micros(c.total, s.Currency), maybeKg(c.carbon), front[i]}
@@ -110,7 +110,7 @@ func ties(a, b *candidate) int {
 		cmp.Compare(a.total, b.total), cmp.Compare(a.hours, b.hours), cmp.Compare(carbonKey(a), carbonKey(b)),
 		cmp.Compare(a.age, b.age), cmp.Compare(a.machines, b.machines),
 		cmp.Compare(a.offer.Provider, b.offer.Provider), cmp.Compare(a.offer.InstanceType, b.offer.InstanceType),
-		cmp.Compare(a.offer.Region, b.offer.Region), cmp.Compare(a.offer.Zone, b.offer.Zone), cmp.Compare(a.price.Mode, b.price.Mode),
+		cmp.Compare(a.offer.Region, b.offer.Region), cmp.Compare(a.offer.Zone, b.offer.Zone), cmp.Compare(a.mode, b.mode),
 	)
 }
 

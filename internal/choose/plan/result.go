@@ -11,6 +11,7 @@ import (
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/estimate"
+	"github.com/rackrate/rackrate/internal/choose/price"
 	"github.com/rackrate/rackrate/internal/choose/workload"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
 	"github.com/rackrate/rackrate/internal/facts/provider"
@@ -84,6 +85,9 @@ type Plan struct {
 	Accelerators int
 	Estimate     estimate.Estimate
 	Time         Time
+	Billing      catalog.BillingMode // that of Price, or catalog.Mix
+	Mix          *Mixture            // nil unless paid as a mix
+	Serverless   *Serverless         // nil unless a service on serverless workers
 	Cost         Cost
 	Carbon       Carbon
 	Spot         *Spot // nil unless paid as spot
@@ -142,8 +146,15 @@ type Cost struct {
 	Total     money.Amount
 	Low, High money.Amount // over the speed's interval
 	Lines     []Line
-	Unknown   []Item // items that apply and nobody's price of is known: not in Total
-	PerUnit   PerUnit
+	// Flow is when compute is paid, month by month; it sums to that line exactly.
+	Flow price.Flow
+	// Effective is compute by the machine-hours that the work needs: what a commitment leaves idle makes it dearer.
+	Effective money.Rate
+	// Runs is how often the work is done for Total, and PerRun what one comes to; of a service, 1 and Total.
+	Runs    int
+	PerRun  money.Amount
+	Unknown []Item // items that apply and nobody's price of is known: not in Total
+	PerUnit PerUnit
 }
 
 // PerUnit is the cost of a unit of work.
@@ -171,6 +182,15 @@ type Spot struct {
 	CheckpointEvery     unit.Hours
 	Overhead            float64 // expected time over uninterrupted time
 	ExpectedPreemptions float64
+}
+
+// Serverless is how a service on serverless workers behaves over a day.
+type Serverless struct {
+	Workers             float64 // running on average
+	LeastWarm, MostWarm int     // workers that never stop, in the hour with the fewest and with the most
+	Cold                float64 // share of requests that wait for a worker to start, at most
+	ColdStart           unit.Hours
+	KeepAlive           unit.Hours // that an idle worker is kept for
 }
 
 // Warning is something a buyer should know about a plan: a code in front's catalogue with its figures.
@@ -211,6 +231,8 @@ const (
 	ByCarbonUnknown   Reason = "carbon-unknown"
 	ByDoubt           Reason = "price-doubtful"     // flagged as no observation: never ranked
 	BySpot            Reason = "spot-interruptions" // interrupted too often to get anywhere
+	BySpotShare       Reason = "spot-share"         // all on spot, where only a share may be interrupted
+	BySpan            Reason = "serverless-span"    // serverless machines do not work together
 )
 
 // Rejection is the offers left out for one reason: that of the candidate which came furthest and missed by the least.

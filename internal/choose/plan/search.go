@@ -44,7 +44,7 @@ func Search(ctx context.Context, in Input) (*Result, error) {
 		return nil, problem.New(problem.Input, "plan.unknown_currency", problem.Args{"Currency": string(in.Currency)})
 	}
 	s := &search{Input: in, job: job, today: today, ages: map[string]int{}, shapes: map[shape]*shapeEstimates{}, places: map[placeKey]*place{},
-		fitness: map[*accelerator.Accelerator]*fitness{}, misses: map[Reason]*tally{}}
+		fitness: map[*accelerator.Accelerator]*fitness{}, fleets: map[*estimate.Estimate][24]int{}, elastic: map[elasticKey]elastic{}, misses: map[Reason]*tally{}}
 	if s.costs, err = newCosts(s); err != nil {
 		return nil, err
 	}
@@ -70,6 +70,8 @@ type search struct {
 	places map[placeKey]*place
 	// by chip, asked once each
 	fitness map[*accelerator.Accelerator]*fitness
+	fleets  map[*estimate.Estimate][24]int
+	elastic map[elasticKey]elastic
 
 	found      []candidate
 	misses     map[Reason]*tally
@@ -83,8 +85,10 @@ type candidate struct {
 	offer    *catalog.Offer
 	place    *place
 	est      *estimate.Estimate
-	price    *catalog.Price
-	hourly   money.Rate // of one machine, in the result's currency
+	mode     catalog.BillingMode // that of the price, or catalog.Mix
+	price    *catalog.Price      // of a mix that of its largest part
+	hourly   money.Rate          // of one machine, in the result's currency
+	mix      *mixed              // nil but for a mix
 	machines int
 	age      int     // of the price, days
 	hours    float64 // expected

@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/choose/price"
@@ -33,10 +34,8 @@ func (s *search) warnings(p *Plan, c *candidate) []Warning {
 	add(est.Speed.Like == estimate.LikeNone, "nothing_like_it", nil)
 	add(o.Reservation, "reservation_only", nil)
 	add(p.Accelerators >= manyAccelerators, "quota_to_check", Args{"Accelerators": p.Accelerators})
-	if term := p.Price.Mode.Term(); term > 0 {
-		all := price.Compute(p.Hourly, p.Instances, term)
-		add(p.Time.Hours < term, "commitment_beyond_job", Args{"Term": term, "Total": all})
-	}
+	s.termWarnings(p, c, add)
+	s.elasticWarnings(p, add)
 	s.spotWarnings(p, c, add)
 	s.machineWarnings(o, est, add)
 	s.inputWarnings(c, add)
@@ -54,6 +53,36 @@ func (s *search) warnings(p *Plan, c *candidate) []Warning {
 	add(s.unnamedStack(o), "stack_to_check", Args{"Stack": o.Accelerator.Stack, "Chip": o.Accelerator.Name})
 	ws = append(ws, s.softwareWarnings(o)...)
 	return ws
+}
+
+// termWarnings tells of terms that go on after the time that is priced.
+func (s *search) termWarnings(p *Plan, c *candidate, add func(bool, string, Args)) {
+	span := max(p.Time.Hours, s.Workload.Horizon)
+	beyond := func(mode catalog.BillingMode, machines int, hourly money.Rate) {
+		term := mode.Term()
+		add(span < term, "commitment_beyond_job", Args{"Term": term, "Total": price.Compute(hourly, machines, term)})
+	}
+	if p.Mix == nil {
+		beyond(p.Price.Mode, p.Instances, p.Hourly)
+		return
+	}
+	for _, v := range p.Mix.Shares {
+		beyond(v.Mode, v.Machines, v.Hourly)
+		if v.Mode == catalog.Spot {
+			perHour, _, _, _ := s.Providers.Interruption(c.offer.Provider, c.offer.Region, c.offer.InstanceType)
+			add(true, "spot_share", Args{"Count": v.Machines, "PerHour": perHour})
+		}
+	}
+}
+
+// elasticWarnings tells of requests that wait for a serverless worker, or of what it takes that none does.
+func (s *search) elasticWarnings(p *Plan, add func(bool, string, Args)) {
+	v := p.Serverless
+	if v == nil {
+		return
+	}
+	add(v.Cold > promisedShare, "serverless_cold", Args{"Percent": 100 * v.Cold, "Start": v.ColdStart})
+	add(v.MostWarm > 0, "serverless_warm", Args{"Count": v.MostWarm, "Start": v.ColdStart})
 }
 
 func (s *search) spotWarnings(p *Plan, c *candidate, add func(bool, string, Args)) {

@@ -79,13 +79,21 @@ func Months(h unit.Hours) int {
 // Term is the payments for one term of a commitment to so many machines, bought at the start of month start: the whole price, used
 // or not. hourly is the effective price of one machine. The mode must have a term.
 func Term(mode catalog.BillingMode, hourly money.Rate, machines int, start int) Flow {
-	total := Compute(hourly, machines, mode.Term())
-	upfront := total.Mul(mode.Upfront())
-	months := Months(mode.Term())
-	f := Nothing(start+months, hourly.Currency())
-	f[start].Upfront = upfront
+	return Nothing(start+1, hourly.Currency()).buy(Way{Mode: mode, Hourly: hourly}, machines, 1, start)
+}
+
+// buy adds what falls due for a number of sets of machines, each committed for a term from the start of a month.
+func (f Flow) buy(w Way, machines, sets, start int) Flow {
+	term := w.Mode.Term()
+	total := times(Compute(w.Hourly, machines, term), sets)
+	upfront := total.Mul(w.Mode.Upfront())
+	months := Months(term)
+	if more := start + months - len(f); more > 0 {
+		f = append(f, Nothing(more, w.Hourly.Currency())...)
+	}
+	f[start].Upfront = f[start].Upfront.Add(upfront)
 	for i, part := range Spread(total.Sub(upfront), months) {
-		f[start+i].Running = part
+		f[start+i].Running = f[start+i].Running.Add(part)
 	}
 	return f
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/unit"
-	"github.com/rackrate/rackrate/internal/facts/catalog"
 )
 
 // Billing is how a provider counts time.
@@ -26,25 +25,6 @@ func (b Billing) Billed(h unit.Hours) unit.Hours {
 		h = unit.Hours(math.Ceil(float64(h/b.Step)-1e-9)) * b.Step
 	}
 	return max(h, b.Minimum)
-}
-
-// Commitment says how much of a mode's term must be paid.
-type Commitment struct {
-	Mode catalog.BillingMode
-	// Ongoing work goes on after the planned time and uses the term up, so that only its share is charged.
-	Ongoing bool
-}
-
-// Hours is the time paid for: the billed time of pay as you go, whole terms of a commitment.
-func (c Commitment) Hours(b Billing, h unit.Hours) unit.Hours {
-	term := c.Mode.Term()
-	if term == 0 {
-		return b.Billed(h)
-	}
-	if c.Ongoing {
-		return h
-	}
-	return unit.Hours(math.Ceil(float64(h/term)-1e-9)) * term
 }
 
 // Compute is what so many machines cost for so long.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/unit"
-	"github.com/rackrate/rackrate/internal/facts/catalog"
 )
 
 func TestBilled(t *testing.T) {
@@ -27,28 +26,6 @@ func TestBilled(t *testing.T) {
 	for _, tt := range tests {
 		if got := tt.billing.Billed(tt.h); got < tt.want-1e-12 || got > tt.want+1e-12 {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
-		}
-	}
-}
-
-// Terms are paid whole by a job that ends, by their share by work that goes on (730 h a month is applied nowhere here:
-// prices are hourly already).
-func TestCommitment(t *testing.T) {
-	b := Billing{Step: 1}
-	for _, tt := range []struct {
-		c       Commitment
-		h, want unit.Hours
-	}{
-		{Commitment{Mode: catalog.OnDemand}, 20.5, 21},
-		{Commitment{Mode: catalog.Reserved1Y}, 20.5, 8760},
-		{Commitment{Mode: catalog.Reserved1Y}, 8760, 8760},
-		{Commitment{Mode: catalog.Reserved1Y}, 8761, 2 * 8760},
-		{Commitment{Mode: catalog.SavingsPlan3Y}, 1, 3 * 8760},
-		{Commitment{Mode: catalog.CapacityBlock}, 30, 48},
-		{Commitment{Mode: catalog.Reserved1Y, Ongoing: true}, 730, 730},
-	} {
-		if got := tt.c.Hours(b, tt.h); got != tt.want {
-			t.Errorf("%+v for %v h: %v, want %v", tt.c, tt.h, got, tt.want)
 		}
 	}
 }

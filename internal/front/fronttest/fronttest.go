@@ -12,6 +12,7 @@ import (
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/choose/plan"
+	"github.com/rackrate/rackrate/internal/choose/price"
 	"github.com/rackrate/rackrate/internal/choose/workload"
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
@@ -110,9 +111,9 @@ func offer(m *catalog.Machine, region string, mode catalog.BillingMode, nanos in
 
 // onePlan is a plan of so many machines for so many hours; its cost is that of the machines and 3.20 of storage.
 func onePlan(rank int, o *catalog.Offer, machines int, hours float64) plan.Plan {
-	price := o.Prices[0]
-	hourly := money.PerHour(price.Hourly.Nanos(), money.USD)
-	if price.Hourly.Currency() != money.USD {
+	quote := o.Prices[0]
+	hourly := money.PerHour(quote.Hourly.Nanos(), money.USD)
+	if quote.Hourly.Currency() != money.USD {
 		hourly = money.PerHour(31_900_000_000, money.USD)
 	}
 	compute := hourly.Mul(float64(machines)).For(hours)
@@ -120,7 +121,7 @@ func onePlan(rank int, o *catalog.Offer, machines int, hours float64) plan.Plan 
 	total := compute.Add(storage)
 	memory := estimate.Collect(79*unit.GiB, estimate.Part{Name: "weights", Bytes: 18 * unit.GiB}, estimate.Part{Name: "activations", Bytes: 50 * unit.GiB})
 	return plan.Plan{
-		Rank: rank, Offer: o, Price: price, Hourly: hourly, Provider: &provider.Provider{ID: o.Provider, Name: o.Provider},
+		Rank: rank, Offer: o, Price: quote, Billing: quote.Mode, Hourly: hourly, Provider: &provider.Provider{ID: o.Provider, Name: o.Provider},
 		Region:    provider.Region{Provider: o.Provider, ID: o.Region},
 		Instances: machines, Accelerators: 8 * machines,
 		Estimate: estimate.Estimate{
@@ -134,6 +135,7 @@ func onePlan(rank int, o *catalog.Offer, machines int, hours float64) plan.Plan 
 		Cost: plan.Cost{
 			Total: total, Low: total.Mul(0.86), High: total.Mul(1.2), PerUnit: plan.PerUnit{Price: total.Float() / 200, Unit: "1M tokens"},
 			Lines: []plan.Line{{Item: plan.Compute, Amount: compute}, {Item: plan.Storage, Amount: storage, Assumed: true}},
+			Flow: price.Flow{{Upfront: money.Zero(money.USD), Running: compute}}, Effective: hourly, Runs: 1, PerRun: total,
 		},
 		Carbon: plan.Carbon{Kg: unit.Some(unit.Kilograms(38)), Energy: unit.Some(unit.KilowattHours(96)), Grid: unit.Some(unit.GramsPerKWh(396)), PUE: 1.1, Basis: "region"},
 	}

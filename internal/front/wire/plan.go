@@ -89,6 +89,8 @@ type Plan struct {
 	Bottleneck              map[string]float64 `json:"bottleneck"`
 	Serving                 *Serving           `json:"serving"`
 	Spot                    *Spot              `json:"spot"`
+	Mix                     *Mix               `json:"mix"`
+	Serverless              *Serverless        `json:"serverless"`
 	Warnings                []Message          `json:"warnings"`
 	Notes                   []Message          `json:"notes"`
 	Price                   Price              `json:"price"`
@@ -140,6 +142,11 @@ type Cost struct {
 	PerUnit *PerUnit `json:"per_unit"`
 	Lines   []Line   `json:"lines"`
 	Unknown []string `json:"unknown"`
+	// CashFlow is when the compute line is paid; it sums to it exactly.
+	CashFlow  []Payment `json:"cash_flow"`
+	Effective Money     `json:"effective_hourly"`
+	Runs      int       `json:"runs"`
+	PerRun    Money     `json:"per_run"`
 }
 
 // PerUnit is the cost of a unit of work.

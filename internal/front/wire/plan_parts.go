@@ -16,7 +16,7 @@ func fromOnePlan(p *plan.Plan, s *Speaker) Plan {
 		Rank: p.Rank, Provider: o.Provider, Region: o.Region, Zone: text(o.Zone), InstanceType: o.InstanceType,
 		Accelerator: o.Accelerator.Name, AcceleratorsPerInstance: o.Count,
 		Instances: p.Instances, Accelerators: p.Accelerators,
-		Layout: p.Estimate.Layout, Billing: string(p.Price.Mode),
+		Layout: p.Estimate.Layout, Billing: string(p.Billing),
 		Memory: FromMemory(p.Estimate.Memory), Speed: FromSpeed(p.Estimate), Work: positive(p.Estimate.Work),
 		Time: Time{
 			number(float64(p.Time.Hours), 9), number(float64(p.Time.LowHours), 9),
@@ -31,6 +31,8 @@ func fromOnePlan(p *plan.Plan, s *Speaker) Plan {
 		Bottleneck: SharesOf(p.Estimate.Bottleneck),
 		Serving:    fromServing(p.Estimate.Serving),
 		Spot:       fromSpot(p.Spot),
+		Mix:        fromMix(p.Mix),
+		Serverless: fromServerless(p.Serverless),
 		Warnings:   warningsOf(p.Warnings, s),
 		Notes:      NotesOf(p.Estimate.Notes, s),
 		Price:      *PriceOf(p.Price, p.Hourly, true),
@@ -55,7 +57,8 @@ func FromSpeed(e estimate.Estimate) Speed {
 }
 
 func fromCost(c plan.Cost) Cost {
-	out := Cost{Total: moneyOf(c.Total), Low: moneyOf(c.Low), High: moneyOf(c.High), Lines: []Line{}, Unknown: []string{}}
+	out := Cost{Total: moneyOf(c.Total), Low: moneyOf(c.Low), High: moneyOf(c.High), Lines: []Line{}, Unknown: []string{},
+		CashFlow: fromFlow(c.Flow), Effective: rateOf(c.Effective), Runs: c.Runs, PerRun: moneyOf(c.PerRun)}
 	for _, l := range c.Lines {
 		out.Lines = append(out.Lines, Line{string(l.Item), l.Amount.Decimal(), l.Assumed})
 	}

@@ -23,7 +23,7 @@ const labelColumn = 12
 func (d *Plans) explain(p *Printer) {
 	q := &d.Result.Plans[d.Explain-1]
 	s := p.Say
-	p.Para(p.Bold(s.Say("explain.title", say.Args{"Rank": q.Rank, "Plan": strings.Join([]string{place(q), machineName(q), gpus(q), s.Value(q.Price.Mode)}, " · ")})), 2)
+	p.Para(p.Bold(s.Say("explain.title", say.Args{"Rank": q.Rank, "Plan": strings.Join([]string{place(q), machineName(q), gpus(q), s.Value(q.Billing)}, " · ")})), 2)
 	p.Para(Asked(d.Result.Workload, s), 2)
 	p.Gap()
 	e := explainer{p, s, d, q}
@@ -36,7 +36,10 @@ func (d *Plans) explain(p *Printer) {
 	e.time()
 	e.serving()
 	e.spot()
+	e.serverless()
 	e.cost()
+	e.mix()
+	e.pays()
 	e.carbon()
 	e.remarks()
 	e.sizes()
@@ -285,8 +288,13 @@ func (e explainer) arithmetic(l plan.Line) string {
 	switch {
 	case l.Assumed:
 		return e.s.Text("explain.cost.assumed")
-	case l.Item != plan.Compute:
+	case l.Item != plan.Compute || e.q.Mix != nil:
 		return ""
+	}
+	if e.q.Serverless != nil || e.q.Cost.Runs > 1 || e.q.Estimate.Serving.ByHour != [24]int{} {
+		return e.s.Say("explain.cost.compute_hours", say.Args{
+			"Price": rate4(e.s, e.q.Hourly), "Billed": e.s.Number(l.Amount.Float() / e.q.Hourly.Float()),
+		})
 	}
 	hourly := e.q.Hourly.Float() * float64(e.q.Instances)
 	if hourly <= 0 {

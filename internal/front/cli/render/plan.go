@@ -64,6 +64,13 @@ func (d *Plans) Text(p *Printer, wide bool) {
 	p.Gap()
 	p.Para(p.Dim(p.Say.Text("plan.legend.pareto")), 3)
 	legend.write(p)
+	if mixes := d.mixes(p.Say); len(mixes) > 0 {
+		p.Gap()
+		p.Para(p.Dim(p.Say.Text("plan.legend.mix")), 3)
+		for _, m := range mixes {
+			p.Hang(m.letter, m.text, 4)
+		}
+	}
 	if wide {
 		d.layouts(p)
 	}
@@ -102,7 +109,7 @@ func (d *Plans) best(p *Printer) string {
 	first := &d.Result.Plans[0]
 	s := p.Say
 	parts := []string{
-		gpus(first), place(first), s.Value(first.Price.Mode),
+		gpus(first), place(first), s.Value(first.Billing),
 		withRange(s.Money(first.Cost.Total), s.MoneyRange(first.Cost.Low, first.Cost.High)),
 		withRange(s.Hours(first.Time.Hours), s.HoursRange(first.Time.LowHours, first.Time.HighHours)),
 	}
@@ -214,7 +221,7 @@ func (d *Plans) cells(q *plan.Plan, s *say.Speaker, legend *legend, wide bool) [
 		chip = shortChip(q.Offer.Accelerator)
 	}
 	cells := []string{
-		rank, q.Offer.Provider, q.Offer.Region, machine, count(q) + "×" + chip, s.Value(q.Price.Mode),
+		rank, q.Offer.Provider, q.Offer.Region, machine, count(q) + "×" + chip, s.Value(q.Billing),
 		s.Hours(q.Time.Hours), s.Money(q.Cost.Total), perUnit(q, s), say.Maybe(s, q.Carbon.Kg), legend.letters(q),
 	}
 	if !wide {
@@ -272,6 +279,9 @@ func (d *Plans) Markdown(p *Printer) {
 		p.Line("- ", p.Say.Text("plan.legend.pareto"))
 		for _, e := range legend.entries {
 			p.Line("- **", e.letter, "** ", e.text)
+		}
+		for _, m := range d.mixes(p.Say) {
+			p.Line("- **", m.letter, "** ", m.text)
 		}
 	}
 	if len(d.Result.Rejected) == 0 {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/rackrate/rackrate/internal/base/unit"
+	"github.com/rackrate/rackrate/internal/choose/plan"
 )
 
 // planHeads are the columns of the CSV of plan; a column is never renamed or moved, only added at the end.
@@ -12,7 +13,7 @@ var planHeads = []string{
 	"accelerators", "billing", "hours", "low_hours", "high_hours", "p95_hours", "currency", "cost", "cost_low", "cost_high",
 	"cost_per_unit", "unit", "carbon_kg", "speed", "speed_low", "speed_high", "speed_unit", "basis",
 	"memory_used_bytes", "memory_bytes", "layout", "hourly", "price_currency", "price_as_of", "price_source", "price_confidence",
-	"warnings",
+	"warnings", "runs", "cost_per_run", "upfront", "effective_hourly", "mix", "cold_share",
 }
 
 // Rows gives one row a plan, the heads first. An unknown figure is an empty cell.
@@ -24,14 +25,15 @@ func (d *Plans) Rows() [][]string {
 		o, e, t := q.Offer, q.Estimate, q.Time
 		rows = append(rows, []string{
 			strconv.Itoa(q.Rank), strconv.FormatBool(q.OnFront), o.Provider, o.Region, o.Zone, o.InstanceType,
-			o.Accelerator.Name, float(o.Count), strconv.Itoa(q.Instances), strconv.Itoa(q.Accelerators), string(q.Price.Mode),
+			o.Accelerator.Name, float(o.Count), strconv.Itoa(q.Instances), strconv.Itoa(q.Accelerators), string(q.Billing),
 			float(float64(t.Hours)), float(float64(t.LowHours)), float(float64(t.HighHours)), float(float64(t.P95Hours)),
 			string(q.Cost.Total.Currency()), q.Cost.Total.Decimal(), q.Cost.Low.Decimal(), q.Cost.High.Decimal(),
 			float(q.Cost.PerUnit.Price), q.Cost.PerUnit.Unit, maybe(q.Carbon.Kg),
 			float(e.Speed.Value), float(e.Speed.Low), float(e.Speed.High), e.Speed.Unit, string(e.Speed.Basis),
 			strconv.FormatInt(int64(e.Memory.Used), 10), strconv.FormatInt(int64(e.Memory.Capacity), 10), layout(e.Layout),
 			q.Price.Hourly.Decimal(), string(q.Price.Hourly.Currency()), q.Price.AsOf, q.Price.Source, string(q.Price.Confidence),
-			warningCodes(q.Warnings),
+			warningCodes(q.Warnings), strconv.Itoa(q.Cost.Runs), q.Cost.PerRun.Decimal(),
+			upfront(q.Cost.Flow, q.Cost.Total.Currency()).Decimal(), q.Cost.Effective.Decimal(), mixText(q.Mix), cold(q.Serverless),
 		})
 	}
 	return rows
@@ -51,4 +53,12 @@ func maybe[T ~float64](m unit.Maybe[T]) string {
 		return float(float64(v))
 	}
 	return ""
+}
+
+// cold is the share of requests that wait for a worker to start; empty where nothing is serverless.
+func cold(v *plan.Serverless) string {
+	if v == nil {
+		return ""
+	}
+	return float(v.Cold)
 }

@@ -1,0 +1,158 @@
+package plan
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/rackrate/rackrate/internal/base/money"
+	"github.com/rackrate/rackrate/internal/base/unit"
+	"github.com/rackrate/rackrate/internal/choose/price"
+	"github.com/rackrate/rackrate/internal/choose/price/commit"
+	"github.com/rackrate/rackrate/internal/facts/catalog"
+)
+
+// mixed is a split of a candidate's machines and the quotes of its parts.
+type mixed struct {
+	parts  []price.Part
+	quotes []*catalog.Price
+}
+
+// blend makes a candidate of a service the cheapest mix of the ways of paying that are allowed; false where one way does it all, or
+// nothing is sold on demand.
+func (s *search) blend(c *candidate) bool {
+	var ways price.Ways
+	var quotes []*catalog.Price // of what is committed
+	var onDemand, spot *catalog.Price
+	share, oldest := s.Workload.Traffic.Interruptible/100, 0
+	for i := range c.offer.Prices {
+		c.price = &c.offer.Prices[i]
+		if !slices.Contains(s.costs.modes, c.price.Mode) {
+			continue
+		}
+		if _, bad := s.quote(c); bad {
+			continue
+		}
+		w := s.way(c)
+		switch {
+		case c.price.Mode == catalog.OnDemand && len(w.Steps) == 0:
+			ways.OnDemand, onDemand = w, c.price
+		case c.price.Mode == catalog.Spot && share > 0:
+			ways.Spot, ways.Interruptible, spot = &w, share, c.price
+		case commit.Commits(c.price.Mode):
+			ways.Committed = append(ways.Committed, w)
+			quotes = append(quotes, c.price)
+		default:
+			continue
+		}
+		oldest = max(oldest, c.age)
+	}
+	if onDemand == nil || ways.Spot == nil && len(quotes) == 0 {
+		return false
+	}
+	if spot != nil && ways.Spot.Hourly.Nanos() >= ways.OnDemand.Hourly.Nanos() {
+		ways.Spot = nil
+	}
+	service := s.kept(c, float64(c.est.Hours))
+	bought := s.purchases(service, ways)
+	m := &mixed{parts: service.Split(ways, bought)}
+	if len(m.parts) < 2 {
+		return false
+	}
+	for _, p := range m.parts {
+		q := onDemand
+		switch {
+		case p.Mode == catalog.Spot:
+			q = spot
+		case p.Mode != catalog.OnDemand:
+			q = quotes[slices.IndexFunc(ways.Committed, func(w price.Way) bool { return w.Mode == p.Mode && w.Hourly == p.Hourly })]
+		}
+		m.quotes = append(m.quotes, q)
+	}
+	largest := 0
+	for i, p := range m.parts {
+		if p.Cost.Cmp(m.parts[largest].Cost) > 0 {
+			largest = i
+		}
+	}
+	c.mode, c.mix, c.price, c.hourly, c.age = catalog.Mix, m, m.quotes[largest], m.parts[largest].Hourly, oldest
+	return true
+}
+
+// purchases is what to commit to.
+func (s *search) purchases(service price.Service, w price.Ways) []price.Purchase {
+	if len(w.Committed) == 0 || !service.Whole {
+		return service.Newsvendor(w)
+	}
+	firm := map[int]commit.Step{} // hours a day by machines needed
+	for _, n := range service.ByHour {
+		step := firm[n]
+		step.Units, step.Hours = float64(n), step.Hours+1
+		step.Firm = float64(n)
+		if w.Spot != nil {
+			step.Firm -= float64(w.OnSpot(n))
+		}
+		firm[n] = step
+	}
+	p := commit.Problem{OnDemand: w.OnDemand.Hourly, Scenarios: []commit.Scenario{{Weight: 1, Months: make([][]commit.Step, price.Months(service.Hours))}}}
+	if w.Spot != nil {
+		p.Spot = unit.Some(w.Spot.Hourly)
+	}
+	for _, c := range w.Committed {
+		p.Options = append(p.Options, commit.Option{Mode: c.Mode, Hourly: c.Hourly})
+	}
+	for m := range p.Scenarios[0].Months {
+		hours := min(unit.HoursPerMonth, service.Hours-unit.Hours(m)*unit.HoursPerMonth)
+		for _, n := range slices.Sorted(maps.Keys(firm)) {
+			step := firm[n]
+			step.Hours *= hours / 24
+			p.Scenarios[0].Months[m] = append(p.Scenarios[0].Months[m], step)
+		}
+	}
+	mix, err := commit.Solve(p)
+	if err != nil {
+		return nil // more machines than can be planned one by one: they are paid by the hour
+	}
+	var bought []price.Purchase
+	for _, b := range mix.Purchases {
+		bought = append(bought, price.Purchase{Way: b.Option, Machines: b.Units, Start: b.Month})
+	}
+	return bought
+}
+
+// Share is what one way of paying does in a mix.
+type Share struct {
+	Price    catalog.Price // as quoted
+	Machines int           // at most at once
+	Of       float64       // share of the compute line
+	price.Part
+}
+
+// Mixture is how a mix is made up, and what else the same machines would cost.
+type Mixture struct {
+	Shares []Share // commitments first, then on demand, then spot; their costs sum to the compute line
+	// AtPeak is what as many machines as the peak needs would cost on demand all day, ByTheHour what those needed in each hour would.
+	AtPeak, ByTheHour money.Amount
+}
+
+// mixture is what a reader sees of a candidate's mix; nil where it is none.
+func (s *search) mixture(c *candidate) *Mixture {
+	if c.mix == nil {
+		return nil
+	}
+	m := &Mixture{}
+	for i, p := range c.mix.parts {
+		of := 0.0
+		if total := price.Total(c.mix.parts, s.Currency); !total.IsZero() {
+			of = p.Cost.Float() / total.Float()
+		}
+		m.Shares = append(m.Shares, Share{Price: *c.mix.quotes[i], Machines: p.Peak, Of: of, Part: p})
+	}
+	service := s.kept(c, c.hours)
+	onDemand, _ := c.offer.Mode(catalog.OnDemand)
+	hourly, _ := s.Exchange.Rate(onDemand.Hourly, s.Currency)
+	w := price.Way{Mode: catalog.OnDemand, Hourly: hourly}
+	m.ByTheHour = service.Cost(w)
+	service.ByHour = price.Flat(service.Peak())
+	m.AtPeak = service.Cost(w)
+	return m
+}
