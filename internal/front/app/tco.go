@@ -46,7 +46,9 @@ func (a *App) TCO(ctx context.Context, q TCORequest) (*TCO, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := a.Plan(ctx, PlanRequest{Workload: q.Workload, Top: topFor(q.Plans)})
+	once := *q.Workload // what recurs is worked out here, from one run's bill
+	once.RunsPerMonth, once.Horizon = 0, 0
+	found, err := a.Plan(ctx, PlanRequest{Workload: &once, Top: topFor(q.Plans)})
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +119,7 @@ func chosen(found *plan.Result, names []string) ([]plan.Plan, error) {
 
 // planName is a plan as --plans names it.
 func planName(p *plan.Plan) string {
-	return p.Offer.Provider + ":" + p.Offer.InstanceType + ":" + string(p.Price.Mode)
+	return p.Offer.Provider + ":" + p.Offer.InstanceType + ":" + string(p.Billing)
 }
 
 // called says that a plan is the one named: by rank, or by provider, machine and way of paying, as far as they are given.

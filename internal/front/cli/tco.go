@@ -139,6 +139,9 @@ func (o *tcoOptions) request(d *deps) (app.TCORequest, error) {
 			note(problem.New(problem.Input, "tco.service_runs", nil))
 		}
 	}
+	if w != nil && w.RunsPerMonth > 0 && !o.workload.set.Changed("runs-per-month") {
+		q.Runs = float64(w.RunsPerMonth)
+	}
 	if o.buy != "" {
 		name, text, err := d.ReadInput(o.buy)
 		if err == nil {

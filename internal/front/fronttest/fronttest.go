@@ -135,7 +135,7 @@ func onePlan(rank int, o *catalog.Offer, machines int, hours float64) plan.Plan 
 		Cost: plan.Cost{
 			Total: total, Low: total.Mul(0.86), High: total.Mul(1.2), PerUnit: plan.PerUnit{Price: total.Float() / 200, Unit: "1M tokens"},
 			Lines: []plan.Line{{Item: plan.Compute, Amount: compute}, {Item: plan.Storage, Amount: storage, Assumed: true}},
-			Flow: price.Flow{{Upfront: money.Zero(money.USD), Running: compute}}, Effective: hourly, Runs: 1, PerRun: total,
+			Flow:  price.Flow{{Upfront: money.Zero(money.USD), Running: compute}}, Effective: hourly, Runs: 1, PerRun: total,
 		},
 		Carbon: plan.Carbon{Kg: unit.Some(unit.Kilograms(38)), Energy: unit.Some(unit.KilowattHours(96)), Grid: unit.Some(unit.GramsPerKWh(396)), PUE: 1.1, Basis: "region"},
 	}

@@ -79,7 +79,7 @@ func (c *comparison) useFrom(i int) (share unit.Maybe[float64], always bool) {
 	p := &c.Plans[i]
 	owning := func(share float64) bool {
 		u := c.at(share)
-		rented, bought := c.rent(p, p.Price, p.Hourly, u), c.buy(u)
+		rented, bought := c.rent(p, own(p), p.Hourly, u), c.buy(u)
 		return bought.Total.Cmp(rented.Total) <= 0
 	}
 	switch {

@@ -88,7 +88,7 @@ func (c *comparison) options(u use) []Option {
 	var out []Option
 	for i := range c.Plans {
 		p := &c.Plans[i]
-		o := c.rent(p, p.Price, p.Hourly, u)
+		o := c.rent(p, own(p), p.Hourly, u)
 		o.ID = strconv.Itoa(i + 1)
 		out = append(out, o)
 	}
@@ -139,7 +139,7 @@ func (c *comparison) modesOf(p *plan.Plan, u use) []Mode {
 		return cmp.Compare(slices.Index(order, a.Mode), slices.Index(order, b.Mode))
 	})
 	for _, pr := range prices {
-		chosen := pr.Mode == p.Price.Mode
+		chosen := pr.Mode == p.Billing
 		// A spot price that is no observation must not look like a way to save, and what stops cost was worked out only for
 		// plans that are paid that way.
 		if !chosen && (pr.Mode == catalog.Spot || slices.Contains(pr.Flags, catalog.AuctionFloor)) {

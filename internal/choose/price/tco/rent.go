@@ -28,6 +28,13 @@ type rental struct {
 	running, whole float64
 }
 
+// own is the price of a plan in its own way of paying, which of a mix is no single price's.
+func own(p *plan.Plan) catalog.Price {
+	pr := p.Price
+	pr.Mode = p.Billing
+	return pr
+}
+
 // rent prices a plan, in its own way of paying or another of its machine's.
 func (c *comparison) rent(p *plan.Plan, pr catalog.Price, hourly money.Rate, u use) Option {
 	planned := float64(p.Time.Hours)
@@ -84,7 +91,7 @@ func (r *rental) compute() (beyond money.Amount) {
 		r.flow(Compute, f, Known)
 		return beyond
 	}
-	switch own := r.mode == r.p.Price.Mode; {
+	switch own := r.mode == r.p.Billing; {
 	case own && r.service:
 		r.every(Compute, r.line(plan.Compute).Amount.Mul(r.running), Known)
 	case own:
@@ -93,8 +100,8 @@ func (r *rental) compute() (beyond money.Amount) {
 		r.every(Compute, price.Compute(r.hourly, r.p.Instances, unit.Hours(r.use.up*unit.HoursPerMonth)), Known)
 	default:
 		b := price.Billing{Step: r.p.Provider.BillingGranularity.Or(0), Minimum: r.p.Provider.LeastCharge(r.p.Offer.BareMetal.Or(false)).Or(0)}
-		paid := price.Commitment{Mode: r.mode}.Hours(b, unit.Hours(r.hours))
-		r.every(Compute, price.Compute(r.hourly, r.p.Instances, paid).Mul(r.use.runs), Known)
+		run := price.Runs{Machines: r.p.Instances, Hours: unit.Hours(r.hours)}
+		r.every(Compute, run.Cost(price.Way{Mode: r.mode, Hourly: r.hourly, Billing: b}).Mul(r.use.runs), Known)
 	}
 	return r.zero
 }
