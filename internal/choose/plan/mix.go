@@ -53,7 +53,7 @@ func (s *search) blend(c *candidate) bool {
 		ways.Spot = nil
 	}
 	service := s.kept(c, float64(c.est.Hours))
-	bought := s.purchases(service, ways)
+	bought := purchases(service, ways)
 	m := &mixed{parts: service.Split(ways, bought)}
 	if len(m.parts) < 2 {
 		return false
@@ -79,36 +79,11 @@ func (s *search) blend(c *candidate) bool {
 }
 
 // purchases is what to commit to.
-func (s *search) purchases(service price.Service, w price.Ways) []price.Purchase {
+func purchases(service price.Service, w price.Ways) []price.Purchase {
 	if len(w.Committed) == 0 || !service.Whole {
 		return service.Newsvendor(w)
 	}
-	firm := map[int]commit.Step{} // hours a day by machines needed
-	for _, n := range service.ByHour {
-		step := firm[n]
-		step.Units, step.Hours = float64(n), step.Hours+1
-		step.Firm = float64(n)
-		if w.Spot != nil {
-			step.Firm -= float64(w.OnSpot(n))
-		}
-		firm[n] = step
-	}
-	p := commit.Problem{OnDemand: w.OnDemand.Hourly, Scenarios: []commit.Scenario{{Weight: 1, Months: make([][]commit.Step, price.Months(service.Hours))}}}
-	if w.Spot != nil {
-		p.Spot = unit.Some(w.Spot.Hourly)
-	}
-	for _, c := range w.Committed {
-		p.Options = append(p.Options, commit.Option{Mode: c.Mode, Hourly: c.Hourly})
-	}
-	for m := range p.Scenarios[0].Months {
-		hours := min(unit.HoursPerMonth, service.Hours-unit.Hours(m)*unit.HoursPerMonth)
-		for _, n := range slices.Sorted(maps.Keys(firm)) {
-			step := firm[n]
-			step.Hours *= hours / 24
-			p.Scenarios[0].Months[m] = append(p.Scenarios[0].Months[m], step)
-		}
-	}
-	mix, err := commit.Solve(p)
+	mix, err := commit.Solve(overMonths(service, w))
 	if err != nil {
 		return nil // more machines than can be planned one by one: they are paid by the hour
 	}
@@ -117,6 +92,33 @@ func (s *search) purchases(service price.Service, w price.Ways) []price.Purchase
 		bought = append(bought, price.Purchase{Way: b.Option, Machines: b.Units, Start: b.Month})
 	}
 	return bought
+}
+
+// overMonths is a service as the solver of commitments takes it.
+func overMonths(service price.Service, w price.Ways) commit.Problem {
+	daily := map[int]int{} // hours by the machines they need
+	for _, n := range service.ByHour {
+		daily[n]++
+	}
+	months := make([][]commit.Step, price.Months(service.Hours))
+	for m := range months {
+		days := min(unit.HoursPerMonth, service.Hours-unit.Hours(m)*unit.HoursPerMonth) / 24
+		for _, n := range slices.Sorted(maps.Keys(daily)) {
+			step := commit.Step{Units: float64(n), Firm: float64(n), Hours: unit.Hours(daily[n]) * days}
+			if w.Spot != nil {
+				step.Firm -= float64(w.OnSpot(n))
+			}
+			months[m] = append(months[m], step)
+		}
+	}
+	p := commit.Problem{OnDemand: w.OnDemand.Hourly, Scenarios: []commit.Scenario{{Weight: 1, Months: months}}}
+	if w.Spot != nil {
+		p.Spot = unit.Some(w.Spot.Hourly)
+	}
+	for _, c := range w.Committed {
+		p.Options = append(p.Options, commit.Option{Mode: c.Mode, Hourly: c.Hourly})
+	}
+	return p
 }
 
 // Share is what one way of paying does in a mix.

@@ -57,6 +57,7 @@ func TestExitCodes(t *testing.T) {
 // planFields are the fields that the contract of rackrate.plan/v1 promises, by path.
 var planFields = []string{
 	"schema", "as_of", "workload", "needs", "plans", "rejected", "pareto",
+	"plans.0.cost.cash_flow", "plans.0.cost.effective_hourly", "plans.0.cost.runs", "plans.0.cost.per_run", "plans.0.mix", "plans.0.serverless",
 	"plans.0.rank", "plans.0.provider", "plans.0.region", "plans.0.instance_type", "plans.0.accelerator",
 	"plans.0.accelerators_per_instance", "plans.0.instances", "plans.0.accelerators",
 	"plans.0.layout.tp", "plans.0.layout.pp", "plans.0.layout.dp", "plans.0.billing",

@@ -74,18 +74,16 @@ func (e explainer) mix() {
 		return
 	}
 	e.head("mix", saving(*e.q, e.s))
-	g := &Grid{Columns: []Column{{}, {}, {Right: true}, {}}}
-	indent := strings.Repeat(" ", labelColumn-2)
 	for _, v := range e.q.Mix.Shares {
 		idle := ""
 		if v.Idle > 0 {
 			idle = e.s.Percent(float64(v.Idle / v.Hours))
 		}
-		g.Add(indent, mixPart(v, e.s), e.s.MoneyExact(v.Cost), e.p.Dim(e.s.Say("explain.mix.part", say.Args{
-			"Price": rate4(e.s, v.Hourly), "Hours": e.s.Number(float64(v.Hours)), "Idle": idle, "AsOf": v.Price.AsOf, "Source": v.Price.Source,
-		})))
+		e.more(e.s.Say("explain.mix.part", say.Args{
+			"Part": mixPart(v, e.s), "Cost": e.s.MoneyExact(v.Cost), "Price": rate4(e.s, v.Hourly), "Hours": e.s.Number(float64(v.Hours)),
+			"Idle": idle, "AsOf": v.Price.AsOf, "Source": v.Price.Source,
+		}))
 	}
-	g.Write(e.p)
 	for _, v := range e.q.Mix.Shares {
 		if when := e.when(v); when != "" {
 			e.more(when)
