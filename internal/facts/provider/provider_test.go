@@ -3,6 +3,7 @@ package provider_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -155,6 +156,38 @@ func BenchmarkLoad(b *testing.B) {
 	for b.Loop() {
 		if _, err := provider.Load(data.FS); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// Steps of a price come later and cheaper one after another; anything else is a fault on its line.
+func TestPriceSteps(t *testing.T) {
+	load := func(cell string) ([]provider.PriceStep, error) {
+		files := fstest.MapFS{}
+		for _, name := range []string{"countries.csv", "providers.csv", "storage_prices.csv", "regions.csv", "spot_interruption.csv"} {
+			raw, err := data.FS.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[name] = &fstest.MapFile{Data: []byte(strings.Replace(string(raw), ",96:0.5;360:0.34,", ","+cell+",", 1))}
+		}
+		table, err := provider.Load(files)
+		if err != nil {
+			return nil, err
+		}
+		p, _ := table.Provider("tencent")
+		return p.Steps, nil
+	}
+	for cell, want := range map[string][]provider.PriceStep{
+		"": nil, "96:0.5": {{From: 96, Share: 0.5}}, "96:0.5;360:0.34": {{From: 96, Share: 0.5}, {From: 360, Share: 0.34}},
+	} {
+		if got, err := load(cell); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q: %v, %v", cell, got, err)
+		}
+	}
+	for _, cell := range []string{"96", "96:", ":0.5", "0:0.5", "96:1", "96:0", "96:0.5;90:0.3", "96:0.5;360:0.6", "96:NaN", "NaN:0.5", "1e9:0.5", "a:b", "96:0.5;"} {
+		if _, err := load(cell); err == nil {
+			t.Errorf("%q is taken", cell)
 		}
 	}
 }
