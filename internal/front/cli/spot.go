@@ -13,7 +13,7 @@ import (
 )
 
 func newSpot(d *deps) *cobra.Command {
-	return d.family("spot", groupChoose, newSpotInterval(d))
+	return d.family("spot", groupChoose, newSpotInterval(d), newSpotSimulate(d))
 }
 
 // flagReader reads the values of flags and gathers what cannot be read.
@@ -39,6 +39,14 @@ func (r *flagReader) hours(flag, text, example string, least unit.Hours) unit.Ho
 		r.bad(flag, text, example)
 	}
 	return h
+}
+
+// span reads a time of which a plain number is hours, as work and deadlines are counted.
+func (r *flagReader) span(flag, text, example string, least unit.Hours) unit.Hours {
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		text += "h"
+	}
+	return r.hours(flag, text, example, least)
 }
 
 // price reads a price an hour.

@@ -44,7 +44,7 @@ func (o *spotIntervalOptions) AddFlags(f *pflag.FlagSet, s *say.Speaker) {
 func (o *spotIntervalOptions) Validate(d *deps) (app.SpotIntervalRequest, error) {
 	r := flagReader{currency: d.Config.Money()}
 	q := app.SpotIntervalRequest{
-		Work: r.hours("--work", o.work, "48h, 3d", unit.FromSeconds(1)), Restart: r.hours("--restart", o.restart, "5m, 90s", 0),
+		Work: r.span("--work", o.work, "48h, 3d", unit.FromSeconds(1)), Restart: r.hours("--restart", o.restart, "5m, 90s", 0),
 		Instances: o.instances, Traces: o.traces, Instance: o.instance, Region: o.region,
 		Spot: r.price("--spot-price", o.spotPrice), OnDemand: r.price("--od-price", o.odPrice),
 	}
@@ -56,7 +56,7 @@ func (o *spotIntervalOptions) Validate(d *deps) (app.SpotIntervalRequest, error)
 	}
 	q.Save = o.saving(&r)
 	if o.mtbi != "" {
-		if m := r.hours("--mtbi", o.mtbi, "2.65h, 3d", unit.FromSeconds(1)); m > 0 {
+		if m := r.span("--mtbi", o.mtbi, "2.65h, 3d", unit.FromSeconds(1)); m > 0 {
 			q.PerHour = unit.Some(1 / float64(m))
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/rackrate/rackrate/internal/sharedtest"
 )
 
 func TestSpotExitCodes(t *testing.T) {
@@ -13,6 +15,7 @@ func TestSpotExitCodes(t *testing.T) {
 		code int
 	}{
 		{"spot interval --save 40s --mtbi 3h", 0}, {"spot interval --save 40s", 2}, {"spot interval --save 40s --trace missing.json", 2},
+		{"spot simulate", 2}, {"spot simulate missing.json --od-price 3 --spot-price 1", 2},
 		{"spot interval --save 40s --instance p5.48xlarge --region nowhere", 3}, {"spot interval --save 40s --instance nothing", 3},
 	} {
 		if code, _, stderr := rackrate(t, strings.Fields(c.args)...); code != c.code {
@@ -40,5 +43,55 @@ func TestSpotIntervalContract(t *testing.T) {
 	}
 	if doc["schema"] != "rackrate.spot-interval/v1" || doc["mtbi_hours"] != 1.5 {
 		t.Errorf("schema %v, %v h between interruptions", doc["schema"], doc["mtbi_hours"])
+	}
+}
+
+// The published availability of one node in 17 zones: no deadline is missed, nothing is cheaper than the optimum, and adaptive beats
+// Uniform Progress; the fields are those that the contract promises.
+func TestSpotSimulateContract(t *testing.T) {
+	traces := filepath.Join(sharedtest.Dir(t), "traces", "spot")
+	for slack, most := range map[string]float64{"0.1": 1.12, "1": 1.08} {
+		code, stdout, stderr := rackrate(t, "spot", "simulate", filepath.Join(traces, "1-node"), "--work", "48h", "--slack", slack, "--overhead", "0.2h", "--od-price", "3",
+			"--spot-price", "1", "-o", "json")
+		if code != 0 {
+			t.Fatal(stderr)
+		}
+		doc := decode(t, stdout)
+		figure := func(path string) float64 {
+			v, ok := at(doc, path)
+			if f, is := v.(float64); ok && is {
+				return f
+			}
+			t.Errorf("no number %s", path)
+			return 0
+		}
+		for _, policy := range []string{"on-demand", "greedy", "uniform-progress", "ross", "adaptive", "optimal"} {
+			of := "overall." + policy + "."
+			for _, field := range []string{"cost", "saving", "preemptions", "spot_share", "hours"} {
+				figure(of + field)
+			}
+			if figure(of+"missed") != 0 || figure(of+"runs") != 102 || figure(of+"ratio_to_optimal") < 1 {
+				t.Errorf("slack %s, %s: %v", slack, policy, doc["overall"].(map[string]any)[policy])
+			}
+			figure("traces.0.policies." + policy + ".cost")
+		}
+		for _, field := range []string{"work_hours", "deadline_hours", "overhead_hours", "nodes", "starts", "traces.0.gap_seconds", "traces.0.available_share", "traces.0.overhead_ticks"} {
+			figure(field)
+		}
+		if got := figure("overall.adaptive.ratio_to_optimal"); got > most || got >= figure("overall.uniform-progress.ratio_to_optimal") {
+			t.Errorf("slack %s: adaptive costs %.4f of the optimum", slack, got)
+		}
+		if len(doc["traces"].([]any)) != 17 || doc["schema"] != "rackrate.spot-simulate/v1" || doc["zones"] != "apart" || doc["currency"] != "USD" {
+			t.Errorf("%v, %v, %v", doc["schema"], doc["zones"], doc["currency"])
+		}
+		// 48 h in ticks of 195 s.
+		if figure("traces.0.work_ticks") != 886 {
+			t.Errorf("%v ticks of work", figure("traces.0.work_ticks"))
+		}
+	}
+	// A trace that ends before the deadline is left out by name.
+	_, stdout, _ := rackrate(t, "spot", "simulate", traces, "--work", "300h", "--slack", "0.1", "--od-price", "3", "--spot-price", "1", "--starts", "1", "--policy", "greedy", "-o", "json")
+	if left := decode(t, stdout)["left_out"].([]any); len(left) != 1 || left[0] != "16-node/aws-08-27-2023/us-east-2b_v100_1" {
+		t.Errorf("left out %v", left)
 	}
 }

@@ -3,6 +3,7 @@ package wire
 import (
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/unit"
+	"github.com/rackrate/rackrate/internal/choose/spot/deadline"
 	"github.com/rackrate/rackrate/internal/front/app"
 )
 
@@ -107,4 +108,72 @@ func replayOf(s *app.SpotInterval) *SpotReplay {
 	}
 	n := func(v float64) *float64 { return number(v, 9) }
 	return &SpotReplay{r.Runs, n(r.Mean), n(r.P95), n(r.Paid), n(r.PaidP95), n(r.Interruptions), maybeMoney(s.ReplayCost), maybeMoney(s.ReplayP95)}
+}
+
+// SpotSimulateSchema names the contract of spot simulate.
+const SpotSimulateSchema = "rackrate.spot-simulate/v1"
+
+// SpotSimulation is the answer of spot simulate. Costs are means over runs, and so numbers and no amounts.
+type SpotSimulation struct {
+	Schema         string               `json:"schema"`
+	Currency       string               `json:"currency"`
+	WorkHours      *float64             `json:"work_hours"`
+	DeadlineHours  *float64             `json:"deadline_hours"`
+	OverheadHours  *float64             `json:"overhead_hours"`
+	OnDemandHourly Money                `json:"on_demand_hourly"`
+	Nodes          int                  `json:"nodes"`
+	Zones          string               `json:"zones"`
+	Starts         int                  `json:"starts"`
+	LeftOut        []string             `json:"left_out"`
+	Overall        map[string]SpotScore `json:"overall"`
+	Traces         []SpotMarket         `json:"traces"`
+}
+
+// SpotMarket is how the policies did on a trace, or on several as the zones of one market.
+type SpotMarket struct {
+	Name           string               `json:"name"`
+	GapSeconds     *float64             `json:"gap_seconds"`
+	AvailableShare *float64             `json:"available_share"`
+	WorkTicks      int                  `json:"work_ticks"`
+	DeadlineTicks  int                  `json:"deadline_ticks"`
+	OverheadTicks  int                  `json:"overhead_ticks"`
+	Policies       map[string]SpotScore `json:"policies"`
+}
+
+// SpotScore is a policy's means over its runs.
+type SpotScore struct {
+	Mean           *float64 `json:"cost"`
+	RatioToOptimal *float64 `json:"ratio_to_optimal"`
+	Saving         *float64 `json:"saving"`
+	Preemptions    *float64 `json:"preemptions"`
+	Missed         int      `json:"missed"`
+	Runs           int      `json:"runs"`
+	SpotShare      *float64 `json:"spot_share"`
+	Hours          *float64 `json:"hours"`
+}
+
+// SpotSimulationOf gives the JSON of a simulation.
+func SpotSimulationOf(s *app.SpotSimulation) SpotSimulation {
+	n := func(v float64) *float64 { return number(v, 9) }
+	out := SpotSimulation{
+		Schema: SpotSimulateSchema, Currency: string(s.Currency), WorkHours: n(float64(s.Work)), DeadlineHours: n(float64(s.Deadline)),
+		OverheadHours: n(float64(s.Overhead)), OnDemandHourly: rateOf(s.Hourly), Nodes: s.Nodes, Zones: "apart", Starts: s.Starts,
+		LeftOut: list(s.Short), Overall: spotScores(s.Overall), Traces: []SpotMarket{},
+	}
+	if s.Together {
+		out.Zones = "together"
+	}
+	for _, m := range s.Markets {
+		out.Traces = append(out.Traces, SpotMarket{m.Name, n(m.Gap.Seconds()), n(m.Up), m.Job.Work, m.Job.Deadline, m.Job.Overhead, spotScores(m.Scores)})
+	}
+	return out
+}
+
+func spotScores(scores []deadline.Score) map[string]SpotScore {
+	n := func(v float64) *float64 { return number(v, 9) }
+	out := map[string]SpotScore{}
+	for _, s := range scores {
+		out[s.Policy] = SpotScore{n(s.Cost.Float()), n(s.RatioToOptimal), n(s.Saving), n(s.Preemptions), s.Missed, s.Runs, n(s.SpotShare), n(float64(s.Hours))}
+	}
+	return out
 }
