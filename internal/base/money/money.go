@@ -78,6 +78,15 @@ func (a Amount) Sub(b Amount) Amount {
 // Mul scales an amount and rounds to the nearest millionth.
 func (a Amount) Mul(f float64) Amount { return Amount{toInt(float64(a.micros) * f), a.cur} }
 
+// Times is the amount so many times, exactly.
+func (a Amount) Times(n int) Amount {
+	product := a.micros * int64(n)
+	if n != 0 && product/int64(n) != a.micros {
+		return a.Mul(float64(n)) // where sums saturate
+	}
+	return Amount{product, a.cur}
+}
+
 // Cmp compares two amounts of one currency.
 func (a Amount) Cmp(b Amount) int {
 	mustMatch(a.cur, b.cur)

@@ -294,3 +294,17 @@ func FuzzParseRate(f *testing.F) {
 		}
 	})
 }
+
+func TestTimes(t *testing.T) {
+	for _, c := range []struct {
+		micros int64
+		n      int
+		want   int64
+	}{
+		{3, 4, 12}, {-3, 4, -12}, {5, 0, 0}, {1e15 + 1, 9000, 9e18 + 9000}, {math.MaxInt64, 2, math.MaxInt64}, {-math.MaxInt64, 3, math.MinInt64},
+	} {
+		if got := Micros(c.micros, USD).Times(c.n).Micros(); got != c.want {
+			t.Errorf("%d times %d is %d, want %d", c.micros, c.n, got, c.want)
+		}
+	}
+}

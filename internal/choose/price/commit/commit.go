@@ -76,6 +76,11 @@ type Mix struct {
 	Bound money.Amount
 }
 
+const (
+	maxTerm = 36   // months of the longest commitment
+	maxCost = 4e12 // what a demand may cost, so that sums in micros stay exact; half of what money holds
+)
+
 // MaxUnits bounds the demand of a problem: more are better counted in tens.
 const MaxUnits = 100_000
 
@@ -93,13 +98,17 @@ const MaxUnits = 100_000
 // units as the peak needs is the cheapest mix, and it is whole by itself (Ahuja, Magnanti and Orlin, Network Flows, 1993, chapters 9,
 // 14 and 19: successive shortest paths, convex costs, consecutive ones).
 func Solve(p Problem) (*Mix, error) {
+	peak := p.peak()
+	if peak > MaxUnits {
+		return nil, problem.New(problem.Input, "commit.too_many_units", problem.Args{"Units": math.Ceil(peak), "Limit": MaxUnits})
+	}
+	if p.dearest()*peak*float64(p.months()+maxTerm)*unit.HoursPerMonth > maxCost {
+		return nil, problem.New(problem.Input, "commit.too_dear", problem.Args{"Units": math.Ceil(peak)})
+	}
 	months := p.curves(nil)
 	top := 0
 	for _, m := range months {
 		top = max(top, len(m.total))
-	}
-	if top > MaxUnits {
-		return nil, problem.New(problem.Input, "commit.too_many_units", problem.Args{"Units": top, "Limit": MaxUnits})
 	}
 	n := network(p, months, top)
 	n.ship()
@@ -139,6 +148,28 @@ func (p Problem) weight() int64 {
 		sum += int64(s.Weight)
 	}
 	return sum
+}
+
+// peak is the highest demand.
+func (p Problem) peak() float64 {
+	most := 0.0
+	for _, s := range p.Scenarios {
+		for _, steps := range s.Months {
+			for _, step := range steps {
+				most = max(most, step.Units)
+			}
+		}
+	}
+	return most
+}
+
+// dearest is the highest price an hour.
+func (p Problem) dearest() float64 {
+	most := p.OnDemand.Float()
+	for _, o := range p.Options {
+		most = math.Max(most, o.Hourly.Float())
+	}
+	return most
 }
 
 // only is the problem with one scenario.

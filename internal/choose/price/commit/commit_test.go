@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rackrate/rackrate/internal/base/money"
+	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/price"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
@@ -229,9 +230,26 @@ func TestUnusedCommitmentCostsAll(t *testing.T) {
 	}
 }
 
-func TestTooManyUnits(t *testing.T) {
-	if _, err := Solve(Problem{OnDemand: cents(1), Scenarios: flat(1, MaxUnits+1, 0)}); err == nil {
-		t.Error("no fault")
+// What is too large to count is refused, and what is just small enough is solved exactly.
+func TestBounds(t *testing.T) {
+	for _, c := range []struct {
+		rate  int
+		units float64
+		code  string
+	}{
+		{1, MaxUnits + 1, "commit.too_many_units"}, {1, 1e12, "commit.too_many_units"}, {200_000, MaxUnits, "commit.too_dear"}, {100_000, 50_000, ""},
+	} {
+		p := Problem{OnDemand: cents(c.rate), Options: []Option{{catalog.Reserved1Y, cents(c.rate - 1)}}, Scenarios: flat(36, c.units, c.units)}
+		mix, err := Solve(p)
+		if c.code != "" {
+			if err == nil || problem.All(err)[0].Code != c.code {
+				t.Errorf("%+v: %v", c, err)
+			}
+			continue
+		}
+		if want := float64(c.rate-1) / 100 * c.units * 36 * unit.HoursPerMonth; err != nil || mix.Cost != mix.Bound || mix.Cost.Float() != want {
+			t.Errorf("%+v: %+v, want %v, %v", c, mix, want, err)
+		}
 	}
 }
 

@@ -116,19 +116,7 @@ func sum(curve []int64, from, to int) float64 {
 // times is a flow so many times.
 func times(f price.Flow, n int) price.Flow {
 	for i, m := range f {
-		f[i] = price.Month{
-			Upfront: money.Micros(m.Upfront.Micros()*int64(n), m.Upfront.Currency()),
-			Running: money.Micros(m.Running.Micros()*int64(n), m.Running.Currency()),
-		}
+		f[i] = price.Month{Upfront: m.Upfront.Times(n), Running: m.Running.Times(n)}
 	}
 	return f
-}
-
-// AllOnDemand is what the demand costs without commitments and spot.
-func (p Problem) AllOnDemand() money.Amount {
-	sum := money.Zero(p.OnDemand.Currency())
-	for _, c := range p.curves(nil) {
-		sum = sum.Add(money.Micros(over(cost(p.OnDemand, c.total, money.Rate{}, nil, p.weight()), 0), p.OnDemand.Currency()))
-	}
-	return sum
 }
