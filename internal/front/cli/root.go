@@ -78,7 +78,7 @@ func newRoot(d *deps) *cobra.Command {
 	root.SetHelpCommand(newHelp(d))
 	completeGlobals(root)
 	root.AddCommand(
-		newPlan(d), newSize(d), newTCO(d), newOffers(d), newSpot(d), newAccuracy(d),
+		newPlan(d), newSize(d), newCommit(d), newTCO(d), newOffers(d), newSpot(d), newAccuracy(d),
 		newInit(d), newCatalog(d), newConfig(d), newSchema(d), newCompletion(d), newVersion(d), newGenDocs(d),
 	)
 	return root

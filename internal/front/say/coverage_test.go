@@ -54,7 +54,7 @@ var sets = map[string][]string{
 var families = []string{
 	"type.", "selector.", "part.", "share.", "params.", "per.", "unit.", "work.", "miss.", "fault_word.", "section.", "carbon_basis.",
 	"topology_known.", "column.", "option.", "cmd.", "explain.", "machine.", "needs.", "ask.", "fault.", "warning.price",
-	"warning.machine", "list.", "layout.", "recompute.", "model_note.", "os.", "setting.", "accuracy.by.", "promise.", "spot.method.", "buy.key.", "tco.per.",
+	"warning.machine", "list.", "layout.", "recompute.", "model_note.", "os.", "setting.", "accuracy.by.", "promise.", "spot.method.", "buy.key.", "tco.per.", "commit.quantile.",
 }
 
 func TestEveryCodeHasItsMessage(t *testing.T) {
