@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -93,5 +94,28 @@ func TestSpotSimulateContract(t *testing.T) {
 	_, stdout, _ := rackrate(t, "spot", "simulate", traces, "--work", "300h", "--slack", "0.1", "--od-price", "3", "--spot-price", "1", "--starts", "1", "--policy", "greedy", "-o", "json")
 	if left := decode(t, stdout)["left_out"].([]any); len(left) != 1 || left[0] != "16-node/aws-08-27-2023/us-east-2b_v100_1" {
 		t.Errorf("left out %v", left)
+	}
+}
+
+// A share that is lost within a time becomes a rate −ln(1 − p); a number is one; a plain number of hours is hours.
+func TestSpotRates(t *testing.T) {
+	for flag, want := range map[string]float64{
+		"--rate=5%/month": -730 / math.Log(0.95), "--rate=50%/d": 24 / math.Ln2, "--rate=0.5/h": 2, "--rate= 3 / week": 56, "--mtbi=2.65": 2.65, "--mtbi=90m": 1.5,
+	} {
+		_, stdout, stderr := rackrate(t, "spot", "interval", "--save", "40s", flag, "-o", "json")
+		if stderr != "" {
+			t.Errorf("%s: %s", flag, stderr)
+		} else if got := decode(t, stdout)["mtbi_hours"].(float64); math.Abs(got/want-1) > 1e-8 {
+			t.Errorf("%s: %v h, want %v", flag, got, want)
+		}
+	}
+	_, stdout, _ := rackrate(t, "spot", "interval", "--save", "40s", "--rate", "0/h", "-o", "json")
+	if doc := decode(t, stdout); doc["mtbi_hours"] != nil {
+		t.Errorf("never interrupted, yet every %v h", doc["mtbi_hours"])
+	}
+	for _, bad := range []string{"5%", "100%/month", "-1/h", "NaN/h", "1e9/h", "5%/year/2", "x/h"} {
+		if code, _, _ := rackrate(t, "spot", "interval", "--save", "40s", "--rate", bad); code != 2 {
+			t.Errorf("--rate %s: exit code %d", bad, code)
+		}
 	}
 }
