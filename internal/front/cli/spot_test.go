@@ -33,7 +33,7 @@ func TestSpotIntervalContract(t *testing.T) {
 	_, stdout, _ := rackrate(t, "spot", "interval", "--save", "40s", "--trace", trace, "--spot-price", "1", "--od-price", "3", "-o", "json")
 	doc := decode(t, stdout)
 	for _, path := range []string{
-		"currency", "work_hours", "instances", "save_hours", "restart_hours", "notice_hours", "mtbi_hours", "basis", "source", "chosen", "on_demand.hours", "on_demand.cost.amount",
+		"currency", "work_hours", "instances", "save_hours", "restart_hours", "notice_hours", "mtbi_hours", "basis", "source", "endless_interval_hours", "chosen", "on_demand.hours", "on_demand.cost.amount",
 		"methods.0.method", "methods.1.interval_hours", "methods.2.checkpoints", "methods.2.mean_hours", "methods.2.p95_hours", "methods.2.overhead",
 		"methods.2.interruptions", "methods.2.mean_cost.amount", "methods.2.p95_cost.currency", "methods.2.saving", "trace.losses", "trace.up_hours",
 		"trace.available_share", "trace.spread", "trace.replay.mean_hours", "trace.replay.p95_hours", "trace.replay.mean_paid_hours", "trace.replay.mean_cost.amount",

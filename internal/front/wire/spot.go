@@ -22,6 +22,7 @@ type SpotInterval struct {
 	MTBI         *float64     `json:"mtbi_hours"`
 	Basis        string       `json:"basis"`
 	Source       *string      `json:"source"`
+	Minimiser    *float64     `json:"endless_interval_hours"`
 	Chosen       string       `json:"chosen"`
 	Methods      []SpotMethod `json:"methods"`
 	OnDemand     SpotOnDemand `json:"on_demand"`
@@ -86,7 +87,7 @@ func SpotIntervalOf(s *app.SpotInterval) SpotInterval {
 	out := SpotInterval{
 		Schema: SpotIntervalSchema, Currency: string(s.Currency), WorkHours: n(float64(q.Work)), Instances: q.Instances,
 		SaveHours: n(p.Save), RestartHours: n(p.Restart), NoticeHours: known(q.Notice), MTBI: n(p.MTBI),
-		Basis: string(s.Basis), Source: text(s.Source), Chosen: s.Best().Name,
+		Basis: string(s.Basis), Source: text(s.Source), Minimiser: n(p.Minimiser()), Chosen: s.Best().Name,
 		OnDemand: SpotOnDemand{n(float64(q.Work)), maybeMoney(s.OnDemand)},
 	}
 	for _, m := range s.Methods {
