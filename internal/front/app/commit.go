@@ -7,6 +7,7 @@ import (
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/base/unit"
+	"github.com/rackrate/rackrate/internal/choose/plan"
 	"github.com/rackrate/rackrate/internal/choose/price/book"
 	"github.com/rackrate/rackrate/internal/choose/price/commit"
 	"github.com/rackrate/rackrate/internal/choose/price/demand"
@@ -18,13 +19,15 @@ var CommitHorizons = []int{12, 36}
 
 // CommitRequest is a demand, where its prices come from, and how both go on.
 type CommitRequest struct {
-	File string // the demand
+	File string // the demand: a history, or a service with a daily profile
 	Read demand.Options
-	// Book is the price book; without one the prices are those of Instance in Region.
+	// Book is the price book; without one the prices are those of Instance in Region, or of the machine that serves best.
 	Book             string
 	Instance, Region string
 	InGPUs           bool // the demand counts accelerators, the prices are of machines
 	Outlook          demand.Outlook
+	// Interruptible, where it is known, stands for what the service says of itself.
+	Interruptible unit.Maybe[float64]
 	// Levels are how much of the demand there is at demand.Quantiles; nil for what the history makes likely.
 	Levels       []float64
 	SpotOverhead float64 // share of time on spot that interruptions waste
@@ -37,6 +40,7 @@ type Commitments struct {
 	Currency money.Currency
 	Machine  *catalog.Machine // nil with a price book
 	Region   string
+	Service  *plan.Plan // that the demand is of; nil where it is a history
 	Groups   []CommitGroup
 	Totals   []commit.Summary // by horizon
 }
@@ -65,11 +69,11 @@ func (a *App) Commit(ctx context.Context, q CommitRequest) (*Commitments, error)
 	if out.Currency, err = a.Currency(); err != nil {
 		return nil, err
 	}
-	prices, pricesErr := a.commitPrices(out)
-	histories, err := a.commitDemand(q)
-	if err := join(err, pricesErr); err != nil {
+	histories, prices, err := a.commitInput(ctx, out)
+	if err != nil {
 		return nil, err
 	}
+	q = out.Request
 	var faults problem.List
 	for _, h := range histories {
 		if q.InGPUs {
@@ -103,12 +107,25 @@ func (a *App) Commit(ctx context.Context, q CommitRequest) (*Commitments, error)
 	return out, nil
 }
 
-func (a *App) commitDemand(q CommitRequest) ([]demand.History, error) {
-	name, data, err := a.ReadTable(q.File)
-	if err != nil {
-		return nil, err
+// commitInput reads the demand and finds the prices of each group. A service is planned first, since its prices are those of its
+// machine; a history's faults and those of the prices are told together.
+func (a *App) commitInput(ctx context.Context, out *Commitments) ([]demand.History, func(string) []CommitPrice, error) {
+	name, data, err := a.ReadTable(out.Request.File)
+	if err == nil && isWorkload(data) {
+		h, err := a.commitService(ctx, out, name, data)
+		if err != nil {
+			return nil, nil, err
+		}
+		prices, err := a.commitPrices(out)
+		return []demand.History{h}, prices, err
 	}
-	return demand.Parse(name, data, q.Read)
+	out.Request.Outlook.Interruptible = out.Request.Interruptible.Or(0) // nothing is said to be interruptible
+	var histories []demand.History
+	if err == nil {
+		histories, err = demand.Parse(name, data, out.Request.Read)
+	}
+	prices, pricesErr := a.commitPrices(out)
+	return histories, prices, join(err, pricesErr)
 }
 
 // commitPrices gives the prices of a group by its name.
@@ -116,6 +133,9 @@ func (a *App) commitPrices(out *Commitments) (func(group string) []CommitPrice, 
 	x, err := a.Exchange()
 	if err != nil {
 		return nil, err
+	}
+	if out.Request.Book == "" && out.Request.Instance == "" {
+		return nil, problem.New(problem.Input, "commit.no_prices", nil)
 	}
 	if out.Request.Book == "" {
 		prices, err := a.offerPrices(out, x)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rackrate/rackrate/internal/base/problem"
+	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/price/demand"
 	"github.com/rackrate/rackrate/internal/front/app"
 	"github.com/rackrate/rackrate/internal/front/cli/render"
@@ -33,7 +34,7 @@ func (o *commitOptions) AddFlags(f *pflag.FlagSet, s *say.Speaker) {
 	f.StringVar(&o.instance, "instance", "", text("instance"))
 	f.StringVar(&o.region, "region", "", text("region"))
 	f.BoolVar(&o.inGPUs, "in-gpus", false, text("in-gpus"))
-	f.StringVar(&o.interruptible, "interruptible", "0%", text("interruptible"))
+	f.StringVar(&o.interruptible, "interruptible", "", text("interruptible"))
 	f.StringVar(&o.waste, "spot-overhead", "0%", text("spot-overhead"))
 	f.StringVar(&o.growth, "growth", "0%/y", text("growth"))
 	f.StringVar(&o.scenarios, "scenarios", "", text("scenarios"))
@@ -69,16 +70,17 @@ func (o *commitOptions) Validate(args []string) (app.CommitRequest, error) {
 		q.File = args[0]
 	}
 	switch {
-	case o.prices == "" && o.instance == "":
-		check(problem.New(problem.Input, "commit.no_prices", nil))
 	case o.prices != "" && (o.instance != "" || o.region != "" || o.inGPUs):
 		check(problem.New(problem.Input, "commit.two_prices", nil))
 	case o.prices == "-" && q.File == "-":
 		check(problem.New(problem.Input, "commit.one_stdin", nil))
 	}
 	var err error
-	q.Outlook.Interruptible, err = share(o.interruptible)
-	check(badFlag(err, "--interruptible", o.interruptible, "30%"))
+	if o.interruptible != "" {
+		v, err := share(o.interruptible)
+		q.Interruptible = unit.Some(v)
+		check(badFlag(err, "--interruptible", o.interruptible, "30%"))
+	}
 	q.SpotOverhead, err = share(o.waste)
 	check(badFlag(err, "--spot-overhead", o.waste, "5%"))
 	q.Outlook.Growth, err = yearlyGrowth(o.growth)

@@ -19,6 +19,7 @@ type Commit struct {
 	Provider      *string       `json:"provider"`
 	InstanceType  *string       `json:"instance_type"`
 	Region        *string       `json:"region"`
+	Service       bool          `json:"service"` // the demand is a day of a workload, not a history
 	Growth        float64       `json:"growth_per_year"`
 	Interruptible float64       `json:"interruptible"`
 	SpotOverhead  float64       `json:"spot_overhead"`
@@ -148,7 +149,7 @@ type CommitFall struct {
 func CommitOf(c *app.Commitments, asOf string) Commit {
 	q := c.Request
 	out := Commit{
-		Schema: CommitSchema, AsOf: asOf, Currency: string(c.Currency), Region: text(c.Region), Growth: q.Outlook.Growth,
+		Schema: CommitSchema, AsOf: asOf, Currency: string(c.Currency), Region: text(c.Region), Service: c.Service != nil, Growth: q.Outlook.Growth,
 		Interruptible: q.Outlook.Interruptible, SpotOverhead: q.SpotOverhead, Every: max(1, q.Every), Groups: []CommitGroup{},
 	}
 	if c.Machine != nil {

@@ -77,7 +77,7 @@ func (d *Commit) write(p sheet, all bool) {
 			p.table(d.prices(p.Say, g))
 		}
 		for n, r := range g.Reports {
-			p.title(3, d.headline(p.Say, r.Summary, app.CommitHorizons[n]))
+			p.title(3, d.headline(p.Say, []app.CommitGroup{g}, r.Summary, n))
 			mix, more := d.mix(p.Say, r, all)
 			p.table(mix)
 			if more > 0 {
@@ -93,23 +93,41 @@ func (d *Commit) write(p sheet, all bool) {
 	}
 	p.title(2, p.Say.Say("commit.total", say.Args{"Groups": len(d.Result.Groups)}))
 	for n, t := range d.Result.Totals {
-		p.title(3, d.headline(p.Say, t, app.CommitHorizons[n]))
+		p.title(3, d.headline(p.Say, d.Result.Groups, t, n))
 		d.detail(p, d.Result.Groups, t, n, all)
 	}
 }
 
 // heading says whose mix it is, what it rests on and how demand goes on.
 func (d *Commit) heading(p sheet, g app.CommitGroup) {
-	s, q := p.Say, d.Result.Request
+	s := p.Say
 	machine := ""
 	if m := d.Result.Machine; m != nil {
 		machine = m.Provider + " " + m.InstanceType + " · " + d.Result.Region
 	}
 	p.title(2, s.Say("commit.title", say.Args{"Group": g.Group, "Machine": machine}))
-	p.para(s.Say("commit.history", say.Args{
+	if service := d.Result.Service; service != nil {
+		p.para(s.Say("commit.service", say.Args{
+			"Machine": service.Offer.Provider + " " + service.Offer.InstanceType, "GPUs": chips(service.Offer.Machine), "Region": where(service.Offer),
+			"Mean": g.Mean(), "Peak": g.Peak(),
+		}))
+	} else {
+		d.history(p, g)
+	}
+	d.outlook(p, g)
+}
+
+// history says what the demand was.
+func (d *Commit) history(p sheet, g app.CommitGroup) {
+	p.para(p.Say.Say("commit.history", say.Args{
 		"Length": unit.Hours(len(g.Hours)), "From": g.Start.Format(time.DateOnly), "To": g.End().Add(-time.Hour).Format(time.DateOnly),
 		"Mean": g.Mean(), "Peak": g.Peak(), "Repeated": unit.Hours(len(g.Cycle())), "Filled": nonzero(g.Filled),
 	}))
+}
+
+// outlook says how demand is taken to go on.
+func (d *Commit) outlook(p sheet, g app.CommitGroup) {
+	s, q := p.Say, d.Result.Request
 	waste := ""
 	if q.SpotOverhead > 0 {
 		waste = s.Percent(q.SpotOverhead)
@@ -148,13 +166,19 @@ func growth(v float64) string {
 	return signed(v)
 }
 
-func (d *Commit) headline(s *say.Speaker, t commit.Summary, months int) string {
-	saving, _ := commit.Saving(t.AllOnDemand, t.Cost).Get()
+// headline says what the mix costs and saves, or that there is nothing to save with.
+func (d *Commit) headline(s *say.Speaker, groups []app.CommitGroup, t commit.Summary, horizon int) string {
 	id := "commit.headline.saves"
 	if t.Cost == t.AllOnDemand {
-		id = "commit.headline.same"
+		id = "commit.headline.none"
+		for _, g := range groups {
+			if len(g.Reports[horizon].Problem.Options) > 0 {
+				id = "commit.headline.same"
+			}
+		}
 	}
-	return s.Say(id, say.Args{"Months": months, "Cost": t.Cost, "Saving": s.Percent(saving), "Instead": t.AllOnDemand})
+	saving, _ := commit.Saving(t.AllOnDemand, t.Cost).Get()
+	return s.Say(id, say.Args{"Months": app.CommitHorizons[horizon], "Cost": t.Cost, "Saving": s.Percent(saving), "Instead": t.AllOnDemand})
 }
 
 // prices lists what one unit costs an hour on each way of paying, and how much a committed one must be used to be worth it.
@@ -289,7 +313,7 @@ func (d *Commit) ends(s *say.Speaker, groups []app.CommitGroup, horizon int) str
 			}
 		}
 		if len(what) > 0 {
-			parts = append(parts, wire.MonthAfter(d.AsOf, end)+": "+s.List(what))
+			parts = append(parts, wire.MonthAfter(d.AsOf, end)+": "+strings.Join(what, " + "))
 		}
 	}
 	const most = 6
