@@ -18,6 +18,9 @@ func (s *search) build(f fold) Plan {
 		Offer: c.offer, Price: *c.price, Hourly: c.hourly, Provider: c.place.provider, Region: c.place.region,
 		Billing: c.mode, Mix: s.mixture(c), Instances: c.machines, Accelerators: int(math.Ceil(c.offer.Count)) * c.machines, Estimate: *c.est,
 	}
+	if s.job.Service() {
+		p.ByHour = s.byHour(c)
+	}
 	hours, start := unit.Hours(c.hours), s.start(c)
 	p.Time = Time{Hours: hours, LowHours: hours, HighHours: hours, P95Hours: hours, Start: start}
 	if c.est.Hours > 0 {

@@ -27,6 +27,11 @@ func way(p *provider.Provider, o *catalog.Offer, q *catalog.Price, hourly money.
 	return w
 }
 
+// Way is how the plan's machines charge at one of their prices, which comes to so much an hour in the result's currency.
+func (p *Plan) Way(q *catalog.Price, hourly money.Rate) price.Way {
+	return way(p.Provider, p.Offer, q, hourly)
+}
+
 func (s *search) way(c *candidate) price.Way {
 	return way(c.place.provider, c.offer, c.price, c.hourly)
 }

@@ -84,6 +84,7 @@ type Plan struct {
 	Instances    int
 	Accelerators int
 	Estimate     estimate.Estimate
+	ByHour       [24]int // machines of a service in each hour of the day; zeros for work that ends
 	Time         Time
 	Billing      catalog.BillingMode // that of Price, or catalog.Mix
 	Mix          *Mixture            // nil unless paid as a mix

@@ -55,6 +55,7 @@ const (
 	BuySpares    = "buy.spares"
 	BuyStaff     = "buy.staff"
 	BuyStorage   = "buy.storage"
+	BuyTraffic   = "buy.traffic"
 	BuyCapital   = "buy.capital"
 )
 
@@ -79,6 +80,7 @@ var families = []Family{
 	{BuySpares, Share, "year", "", 0, 1, "4%"},
 	{BuyStaff, Number, "hours_month", "", 0, 1e6, "40"},
 	{BuyStorage, Money, "month", "", 0, 1e8, "500 USD"},
+	{BuyTraffic, Money, "month", "", 0, 1e8, "200 USD"},
 	{BuyCapital, Share, "year", "", 0, 1, "8%"},
 }
 

@@ -22,7 +22,7 @@ type TCORequest struct {
 	Plans      []string
 	Buy        *tco.Buy
 	Assume     []*assumption.Assumption // beat the file of what is bought
-	Months     int
+	Months     int                      // as many as the workload's horizon where it has one
 	Runs, Used float64
 }
 
@@ -46,9 +46,7 @@ func (a *App) TCO(ctx context.Context, q TCORequest) (*TCO, error) {
 	if err != nil {
 		return nil, err
 	}
-	once := *q.Workload // what recurs is worked out here, from one run's bill
-	once.RunsPerMonth, once.Horizon = 0, 0
-	found, err := a.Plan(ctx, PlanRequest{Workload: &once, Top: topFor(q.Plans)})
+	found, err := a.Plan(ctx, PlanRequest{Workload: q.Workload, Top: topFor(q.Plans)})
 	if err != nil {
 		return nil, err
 	}

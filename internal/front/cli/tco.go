@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rackrate/rackrate/internal/base/problem"
+	"github.com/rackrate/rackrate/internal/base/unit"
+	"github.com/rackrate/rackrate/internal/choose/price"
 	"github.com/rackrate/rackrate/internal/choose/price/tco"
 	"github.com/rackrate/rackrate/internal/choose/workload"
 	"github.com/rackrate/rackrate/internal/facts/assumption"
@@ -27,28 +29,28 @@ type tcoOptions struct {
 	assume      []string
 	svg         string
 	utilisation string
-	runs        float64
 	template    bool
 
 	used float64 // the share that utilisation says; 0 where it says nothing
 }
 
-// mostMonths is the longest horizon: no price of today says anything of a time beyond it.
-const mostMonths = 120
+// usualMonths is how far a cost looks where nothing says so, mostMonths the farthest: no price of today says anything of a time beyond it.
+const (
+	usualMonths = 36
+	mostMonths  = 120
+)
 
 // AddFlags declares the flags.
 func (o *tcoOptions) AddFlags(f *pflag.FlagSet, s *say.Speaker) {
 	f.StringSliceVar(&o.plans, "plans", nil, s.Text("option.tco-plans"))
 	f.StringVar(&o.buy, "buy", "", s.Text("option.buy"))
 	f.BoolVar(&o.template, "template", false, s.Text("option.template"))
-	f.IntVar(&o.months, "months", 36, s.Text("option.months"))
-	f.Float64Var(&o.runs, "runs-per-month", 1, s.Text("option.runs-per-month"))
+	f.IntVar(&o.months, "months", usualMonths, s.Text("option.months"))
 	f.StringVar(&o.utilisation, "utilisation", "", s.Text("option.utilisation"))
 	f.StringArrayVar(&o.assume, "assume", nil, s.Text("option.assume"))
 	f.StringVar(&o.svg, "svg", "", s.Text("option.svg"))
 	called(f, "plans", "PLAN,…")
 	called(f, "buy", "FILE")
-	called(f, "runs-per-month", "N")
 	called(f, "utilisation", "PERCENT")
 	called(f, "assume", "KEY=VALUE|FILE")
 	called(f, "svg", "FILE")
@@ -67,8 +69,11 @@ func (o *tcoOptions) Validate(args []string) error {
 	if o.months < 1 || o.months > mostMonths {
 		bad("--months", strconv.Itoa(o.months), "1 … "+strconv.Itoa(mostMonths))
 	}
-	if !(o.runs > 0 && o.runs <= 1e6) {
-		bad("--runs-per-month", strconv.FormatFloat(o.runs, 'g', -1, 64), "0.5, 1, 20 …")
+	both := func(a, b string) {
+		faults = append(faults, problem.New(problem.Input, "cli.both_say", problem.Args{"Flag": a, "Other": b}))
+	}
+	if o.workload.set.Changed("months") && o.workload.set.Changed("horizon") {
+		both("--months", "--horizon")
 	}
 	if o.utilisation != "" {
 		share, err := strconv.ParseFloat(strings.TrimSuffix(o.utilisation, "%"), 64)
@@ -76,7 +81,7 @@ func (o *tcoOptions) Validate(args []string) error {
 			bad("--utilisation", o.utilisation, "1% … 100%")
 		}
 		if o.workload.set.Changed("runs-per-month") {
-			faults = append(faults, problem.New(problem.Input, "cli.size_two", problem.Args{"Flag": "--utilisation", "Other": "--runs-per-month"}))
+			both("--utilisation", "--runs-per-month")
 		}
 	}
 	return faults.OrNil()
@@ -125,22 +130,14 @@ func runTCO(ctx context.Context, o *tcoOptions, d *deps) error {
 
 // request reads the workload, what is bought and what is assumed; the faults of all three come at once.
 func (o *tcoOptions) request(d *deps) (app.TCORequest, error) {
-	q := app.TCORequest{Plans: o.plans, Months: o.months, Runs: o.runs, Used: o.used}
+	q := app.TCORequest{Plans: o.plans, Months: o.months, Runs: 1, Used: o.used}
 	var faults problem.List
 	note := func(err error) { faults = append(faults, problem.All(err)...) }
 	w, err := o.workload.read(d, nil)
 	if err != nil {
 		note(err)
-	} else if q.Workload = w; w.Kind == workload.Serve {
-		if q.Used == 0 {
-			q.Used = 1
-		}
-		if o.workload.set.Changed("runs-per-month") {
-			note(problem.New(problem.Input, "tco.service_runs", nil))
-		}
-	}
-	if w != nil && w.RunsPerMonth > 0 && !o.workload.set.Changed("runs-per-month") {
-		q.Runs = float64(w.RunsPerMonth)
+	} else {
+		note(o.recur(w, &q))
 	}
 	if o.buy != "" {
 		name, text, err := d.ReadInput(o.buy)
@@ -156,6 +153,31 @@ func (o *tcoOptions) request(d *deps) (app.TCORequest, error) {
 	}
 	slices.Reverse(q.Assume) // of two for one key the later holds, as with any flag
 	return q, faults.OrNil()
+}
+
+// recur takes from the workload how often it is done and how far ahead money is counted; --months overrides the latter.
+func (o *tcoOptions) recur(w *workload.Workload, q *app.TCORequest) error {
+	q.Workload = w
+	if w.Horizon > 0 {
+		if !o.workload.set.Changed("months") {
+			q.Months = price.Months(w.Horizon)
+		}
+		w.Horizon = unit.Hours(q.Months) * unit.HoursPerMonth
+	}
+	switch {
+	case w.Kind == workload.Serve:
+		if w.Horizon > 0 {
+			w.Duration = w.Horizon
+		}
+		if q.Used == 0 {
+			q.Used = 1
+		}
+	case w.RunsPerMonth > 0:
+		if q.Runs = float64(w.RunsPerMonth); q.Used > 0 {
+			return problem.New(problem.Input, "cli.both_say", problem.Args{"Flag": "--utilisation", "Other": "runs_per_month"})
+		}
+	}
+	return nil
 }
 
 // assumed reads one --assume: key=value, or a file of such lines.
@@ -189,7 +211,7 @@ func buyTemplate(s *say.Speaker) []byte {
 			continue
 		}
 		line := k.Name + ": " + k.Example
-		if k.Name != "staff" && k.Name != "storage" { // nothing is assumed of these two
+		if k.Name != "staff" && k.Name != "storage" && k.Name != "traffic" { // nothing is assumed of these
 			line = "# " + line
 		}
 		b.WriteString("\n# " + s.Text("buy.key."+k.Name) + "\n" + line + "\n")

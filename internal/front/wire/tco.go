@@ -26,6 +26,7 @@ type TCO struct {
 	BreakEvens   []TCOBreakEven  `json:"break_evens"`
 	Sensitivity  TCOSensitivity  `json:"sensitivity"`
 	Assumptions  []TCOAssumption `json:"assumptions"`
+	Unused       []TCOAssumption `json:"unused"`
 }
 
 // TCOOption is one way of having the machines, rented by a plan or bought.
@@ -88,6 +89,7 @@ type TCOBreakEven struct {
 	Option  string   `json:"option"`
 	Month   *int     `json:"month"`
 	Used    *float64 `json:"used"`
+	Below   bool     `json:"below"`
 	Always  bool     `json:"always"`
 	Unknown bool     `json:"unknown"`
 	Open    bool     `json:"open"`
@@ -124,7 +126,7 @@ type TCOAssumption struct {
 func FromTCO(r *tco.Result) TCO {
 	out := TCO{
 		Schema: TCOSchema, Currency: string(r.Currency), Months: r.Months, RunsPerMonth: positive(r.Runs), Used: number(r.Used, 9),
-		Options: []TCOOption{}, Cheapest: text(r.Cheapest), Modes: []TCOModes{}, BreakEvens: []TCOBreakEven{}, Assumptions: []TCOAssumption{},
+		Options: []TCOOption{}, Cheapest: text(r.Cheapest), Modes: []TCOModes{}, BreakEvens: []TCOBreakEven{}, Assumptions: []TCOAssumption{}, Unused: []TCOAssumption{},
 		Sensitivity: TCOSensitivity{Of: r.Sensitivity.Of, Rows: []TCOUse{}},
 	}
 	for i := range r.Options {
@@ -139,7 +141,7 @@ func FromTCO(r *tco.Result) TCO {
 		out.Modes = append(out.Modes, modes)
 	}
 	for _, b := range r.BreakEvens {
-		out.BreakEvens = append(out.BreakEvens, TCOBreakEven{b.Option, whole(b.Month), known(b.Used), b.Always, b.Unknown, b.Open})
+		out.BreakEvens = append(out.BreakEvens, TCOBreakEven{b.Option, whole(b.Month), known(b.Used), b.Below, b.Always, b.Unknown, b.Open})
 	}
 	for _, row := range r.Sensitivity.Rows {
 		u := TCOUse{Used: number(row.Used, 9), Runs: positive(row.Runs), Cheapest: text(row.Cheapest)}
@@ -150,6 +152,9 @@ func FromTCO(r *tco.Result) TCO {
 	}
 	for i := range r.Assumptions {
 		out.Assumptions = append(out.Assumptions, fromAssumption(&r.Assumptions[i]))
+	}
+	for i := range r.Unused {
+		out.Unused = append(out.Unused, fromAssumption(&r.Unused[i]))
 	}
 	return out
 }

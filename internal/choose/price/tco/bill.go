@@ -27,12 +27,15 @@ func (b *bill) flow(item Item, f price.Flow, state State) {
 }
 
 // every adds a line of the same amount each month.
-func (b *bill) every(item Item, a money.Amount, state State) {
+func (b *bill) every(item Item, a money.Amount, state State) { b.flow(item, b.each(a), state) }
+
+// each is the same amount in each month.
+func (b *bill) each(a money.Amount) price.Flow {
 	f := price.Nothing(b.months, b.zero.Currency())
 	for i := range f {
 		f[i].Running = a
 	}
-	b.flow(item, f, state)
+	return f
 }
 
 // unknown adds a line that cannot be priced; wants is the assumption that would change that.
@@ -40,8 +43,8 @@ func (b *bill) unknown(item Item, wants string) {
 	b.lines = append(b.lines, Line{Item: item, Flow: price.Nothing(b.months, b.zero.Currency()), Total: b.zero, State: Unknown, Wants: wants})
 }
 
-// monthly is what the named lines come to in a month.
-func (b *bill) monthly(month int, items ...Item) money.Amount {
+// due is what the named lines come to in a month.
+func (b *bill) due(month int, items ...Item) money.Amount {
 	sum := b.zero
 	for _, l := range b.lines {
 		if slices.Contains(items, l.Item) {

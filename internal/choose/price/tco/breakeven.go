@@ -5,6 +5,7 @@ import (
 
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/unit"
+	"github.com/rackrate/rackrate/internal/choose/plan"
 )
 
 // shares are the shares of the hours that sensitivity is shown at.
@@ -54,7 +55,7 @@ func (c *comparison) breakEvens(options []Option) []BreakEven {
 		b := BreakEven{Option: rented.ID, Unknown: len(bought.Missing()) > 0, Open: len(rented.Missing()) > 0}
 		if !b.Unknown {
 			b.Month = crossing(rented.Cumulative(), bought.Cumulative())
-			b.Used, b.Always = c.useFrom(i)
+			c.byUse(&b, &c.Plans[i])
 		}
 		out = append(out, b)
 	}
@@ -73,28 +74,28 @@ func crossing(rented, bought []money.Amount) unit.Maybe[int] {
 // leastShare is the lowest use looked at.
 const leastShare = 0.001
 
-// useFrom is the share of the hours from which owning costs no more than the plan over all months, to a thousandth. What pays as
-// it goes grows with use faster than power does, so there is one such share, if any.
-func (c *comparison) useFrom(i int) (share unit.Maybe[float64], always bool) {
-	p := &c.Plans[i]
+// byUse finds the share of the hours, to a thousandth, at which owning and renting cost the same over all months. What pays as it goes
+// grows with use faster than power does, so owning costs less above it; a commitment does not grow, so there it costs less below.
+func (c *comparison) byUse(b *BreakEven, p *plan.Plan) {
 	owning := func(share float64) bool {
 		u := c.at(share)
 		rented, bought := c.rent(p, own(p), p.Hourly, u), c.buy(u)
 		return bought.Total.Cmp(rented.Total) <= 0
 	}
-	switch {
-	case !owning(1):
-		return unit.None[float64](), false
-	case owning(leastShare):
-		return unit.Some(leastShare), true
+	full := owning(1)
+	if owning(leastShare) == full {
+		if b.Always = full; full {
+			b.Used = unit.Some(leastShare)
+		}
+		return
 	}
 	low, high := leastShare, 1.0
 	for high-low > leastShare/4 {
-		if mid := (low + high) / 2; owning(mid) {
+		if mid := (low + high) / 2; owning(mid) == full {
 			high = mid
 		} else {
 			low = mid
 		}
 	}
-	return unit.Some(math.Round(high*1000) / 1000), false
+	b.Used, b.Below = unit.Some(math.Round(high*1000)/1000), !full
 }

@@ -140,6 +140,9 @@ func (c *comparison) buy(u use) Option {
 	if w := c.Workload; w.Data.Size > 0 || r.owned.Estimate.Checkpoint > 0 {
 		r.priced(Object, assumption.BuyStorage, unit.Some(1.0))
 	}
+	if c.Workload.Data.Egress > 0 {
+		r.priced(Egress, assumption.BuyTraffic, unit.Some(1.0))
+	}
 	return r.close(o)
 }
 
@@ -167,8 +170,9 @@ func (r *purchase) capex() (money.Amount, bool) {
 }
 
 // tiedUp adds the capital: machines are bought at the start and again whenever their life ends, what is left of them is got
-// back then and at the end, and interest on their value runs between. The value falls by the same share each month, down to the
-// residual at the end of the life, as second-hand prices of accelerators do; a residual of 0 is nothing at any time.
+// back then and at the end, and interest runs between on what of their price is not written off yet, in a straight line down to the
+// residual. What they would sell for falls by the same share each month, down to the residual at the end of the life, as second-hand
+// prices of accelerators do; a residual of 0 is nothing at any time.
 func (r *purchase) tiedUp(capex money.Amount, known bool) {
 	life, okLife := r.assume(assumption.BuyLife, "")
 	left, okLeft := r.assume(assumption.BuyResidual, "")
@@ -198,7 +202,8 @@ func (r *purchase) tiedUp(capex money.Amount, known bool) {
 		}
 		if wanted {
 			r.comparison.used[interest.Key()] = interest
-			cost[m].Running = capex.Mul(worth(left.Number, age, months) * interest.Value.Number / 12)
+			tied := 1 - (1-left.Number)*float64(age)/float64(months)
+			cost[m].Running = capex.Mul(tied * interest.Value.Number / 12)
 		}
 		if age == months-1 || m == r.months-1 {
 			back[m].Running = r.zero.Sub(capex.Mul(worth(left.Number, age+1, months)))
@@ -211,11 +216,8 @@ func (r *purchase) tiedUp(capex money.Amount, known bool) {
 	r.flow(Capital, cost, Known)
 }
 
-// worth is the share of its price that a machine keeps at an age in months.
+// worth is the share of its price that a machine sells for at an age in months, from one on.
 func worth(residual float64, age, life int) float64 {
-	if age == 0 {
-		return 1
-	}
 	return math.Pow(residual, float64(age)/float64(life))
 }
 

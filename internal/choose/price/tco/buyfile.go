@@ -49,6 +49,7 @@ var buyKeys = []BuyKey{
 	{Name: "spares", Family: assumption.BuySpares},
 	{Name: "staff", Family: assumption.BuyStaff},
 	{Name: "storage", Family: assumption.BuyStorage},
+	{Name: "traffic", Family: assumption.BuyTraffic},
 	{Name: "cost_of_capital", Family: assumption.BuyCapital},
 }
 

@@ -63,6 +63,11 @@ func Compare(in Input) (*Result, error) {
 	for _, key := range slices.Sorted(maps.Keys(c.used)) {
 		r.Assumptions = append(r.Assumptions, *c.used[key])
 	}
+	for _, a := range c.Book.Given() {
+		if c.used[a.Key()] != a {
+			r.Unused = append(r.Unused, *a)
+		}
+	}
 	return r, nil
 }
 
@@ -138,23 +143,23 @@ func (c *comparison) modesOf(p *plan.Plan, u use) []Mode {
 	slices.SortStableFunc(prices, func(a, b catalog.Price) int {
 		return cmp.Compare(slices.Index(order, a.Mode), slices.Index(order, b.Mode))
 	})
+	if p.Mix != nil {
+		m := c.mode(p, own(p), p.Cost.Effective, u)
+		m.Price = catalog.Price{} // of its parts there are several
+		out = append(out, m)
+	}
 	for _, pr := range prices {
-		chosen := pr.Mode == p.Billing
-		// A spot price that is no observation must not look like a way to save, and what stops cost was worked out only for
-		// plans that are paid that way.
-		if !chosen && (pr.Mode == catalog.Spot || slices.Contains(pr.Flags, catalog.AuctionFloor)) {
+		// A spot price that is no observation must not look like a way to save; what stops and cold starts do was worked out only
+		// for plans that are paid that way.
+		elsewise := pr.Mode == catalog.Spot || pr.Mode == catalog.ServerlessPerHour && c.service || slices.Contains(pr.Flags, catalog.AuctionFloor)
+		if elsewise && pr.Mode != p.Billing {
 			continue
 		}
 		hourly, ok := c.Exchange.Rate(pr.Hourly, c.Currency)
 		if !ok {
 			continue
 		}
-		o := c.rent(p, pr, hourly, u)
-		m := Mode{Mode: pr.Mode, Price: pr, Hourly: hourly, Upfront: money.Zero(c.Currency), Total: o.Total, Whole: len(o.Missing()) == 0, Chosen: chosen}
-		for _, month := range o.Months {
-			m.Upfront = m.Upfront.Add(month.Upfront)
-		}
-		out = append(out, m)
+		out = append(out, c.mode(p, pr, hourly, u))
 	}
 	if i := slices.IndexFunc(out, func(m Mode) bool { return m.Mode == catalog.OnDemand }); i >= 0 {
 		onDemand = &out[i]
@@ -165,11 +170,21 @@ func (c *comparison) modesOf(p *plan.Plan, u use) []Mode {
 			continue
 		}
 		m.Saving = unit.Some(1 - m.Total.Float()/onDemand.Total.Float())
-		if m.Mode.Term() > 0 {
+		if m.Mode.Term() > 0 && !slices.Contains(onDemand.Price.Flags, catalog.SteppedPrice) {
 			m.PaysFrom = unit.Some(m.Hourly.Float() / onDemand.Hourly.Float())
 		}
 	}
 	return out
+}
+
+// mode prices a plan's machines in one way of paying.
+func (c *comparison) mode(p *plan.Plan, pr catalog.Price, hourly money.Rate, u use) Mode {
+	o := c.rent(p, pr, hourly, u)
+	m := Mode{Mode: pr.Mode, Price: pr, Hourly: hourly, Upfront: money.Zero(c.Currency), Total: o.Total, Whole: len(o.Missing()) == 0, Chosen: pr.Mode == p.Billing}
+	for _, month := range o.Months {
+		m.Upfront = m.Upfront.Add(month.Upfront)
+	}
+	return m
 }
 
 // convert brings an amount into the result's currency.

@@ -17,15 +17,18 @@ import (
 type rental struct {
 	*comparison
 	*bill
-	p      *plan.Plan
-	mode   catalog.BillingMode
-	hourly money.Rate // of one machine
-	use    use
-	hours  float64 // of a run, or a service's planned duration
-	sets   int
+	p     *plan.Plan
+	way   price.Way
+	use   use
+	hours float64 // of a run, or a service's planned duration
+	sets  int
+	// planned is the hours that the plan's own bill is for: of all its runs, or of a service.
+	planned float64
 	// running and whole are how much of the plan's own bill falls in a month: of what is paid while machines run, and of what
 	// is paid whether they do or not.
 	running, whole float64
+	// on is how many machines are on, on average, over those of the plan's own way of paying.
+	on float64
 }
 
 // own is the price of a plan in its own way of paying, which of a mix is no single price's.
@@ -37,15 +40,18 @@ func own(p *plan.Plan) catalog.Price {
 
 // rent prices a plan, in its own way of paying or another of its machine's.
 func (c *comparison) rent(p *plan.Plan, pr catalog.Price, hourly money.Rate, u use) Option {
-	planned := float64(p.Time.Hours)
-	r := &rental{comparison: c, bill: c.newBill(), p: p, mode: pr.Mode, hourly: hourly, use: u, hours: planned, sets: 1}
+	hours := float64(p.Time.Hours)
+	r := &rental{comparison: c, bill: c.newBill(), p: p, way: p.Way(&pr, hourly), use: u, hours: hours, planned: hours * float64(p.Cost.Runs), sets: 1, on: 1}
 	if c.service {
-		r.running, r.whole = u.up*unit.HoursPerMonth/planned, unit.HoursPerMonth/planned
+		if r.way.Mode != p.Billing {
+			r.on = r.machinesOn(r.way.Mode) / r.machinesOn(p.Billing)
+		}
+		r.running, r.whole = u.up*unit.HoursPerMonth/r.planned, unit.HoursPerMonth/r.planned
 	} else {
 		if p.Price.Mode == catalog.Spot && pr.Mode != catalog.Spot { // nothing interrupts it
 			r.hours = float64(p.Time.Start + p.Estimate.Hours)
 		}
-		r.running = u.runs * r.hours / planned
+		r.running = u.runs * r.hours / r.planned
 		r.whole, r.sets = r.running, setsFor(u.runs, r.hours)
 	}
 	o := Option{Plan: p, Mode: pr.Mode, Hours: unit.Hours(r.hours), Sets: r.sets, Used: u.up}
@@ -55,7 +61,7 @@ func (c *comparison) rent(p *plan.Plan, pr catalog.Price, hourly money.Rate, u u
 	o.Beyond = r.compute()
 	r.storage()
 	r.traffic()
-	r.support()
+	r.support(o.Beyond)
 	if fee, ok := c.amount(assumption.Licence, ""); ok {
 		r.every(Licences, fee.Mul(float64(p.Accelerators*r.sets)/12), Known)
 	} else {
@@ -65,6 +71,21 @@ func (c *comparison) rent(p *plan.Plan, pr catalog.Price, hourly money.Rate, u u
 	r.every(Delay, r.line(plan.Delay).Amount.Mul(r.running), Known)
 	r.carbon()
 	return r.close(o)
+}
+
+// machinesOn is how many of a service's machines are on, on average: those that an hour needs, and of a commitment all.
+func (r *rental) machinesOn(mode catalog.BillingMode) float64 {
+	switch {
+	case mode == catalog.Mix:
+		sum := unit.Hours(0)
+		for _, s := range r.p.Mix.Shares {
+			sum += s.Hours
+		}
+		return float64(sum) / r.planned
+	case mode.Term() > 0:
+		return float64(r.p.Instances)
+	}
+	return float64(price.Service{ByHour: r.p.ByHour, Hours: 1}.MachineHours())
 }
 
 // setsFor is how many times the machines are needed for so many runs a month, side by side.
@@ -82,43 +103,69 @@ func (r *rental) line(item plan.Item) plan.Line {
 	return plan.Line{Item: item, Amount: r.zero}
 }
 
-// compute adds the machines. Pay as you go is the plan's own line, run by run; a term of a month or more is held throughout and
-// paid whole, used or not, whatever of the last one lies beyond the months.
+// compute adds the machines. Pay as you go is by the run, or by the hours that a service's machines are up; a term of a month or more
+// is held throughout and paid whole, used or not, whatever of the last one lies beyond the months.
 func (r *rental) compute() (beyond money.Amount) {
-	term := r.mode.Term()
-	if term >= unit.HoursPerMonth {
-		f, beyond := r.terms(price.Months(term))
-		r.flow(Compute, f, Known)
-		return beyond
-	}
-	switch own := r.mode == r.p.Billing; {
-	case own && r.service:
-		r.every(Compute, r.line(plan.Compute).Amount.Mul(r.running), Known)
-	case own:
-		r.every(Compute, r.line(plan.Compute).Amount.Mul(r.use.runs), Known)
-	case r.service:
-		r.every(Compute, price.Compute(r.hourly, r.p.Instances, unit.Hours(r.use.up*unit.HoursPerMonth)), Known)
-	default:
-		b := price.Billing{Step: r.p.Provider.BillingGranularity.Or(0), Minimum: r.p.Provider.LeastCharge(r.p.Offer.BareMetal.Or(false)).Or(0)}
-		run := price.Runs{Machines: r.p.Instances, Hours: unit.Hours(r.hours)}
-		r.every(Compute, run.Cost(price.Way{Mode: r.mode, Hourly: r.hourly, Billing: b}).Mul(r.use.runs), Known)
-	}
-	return r.zero
-}
-
-// terms is one commitment after the other. What is still owed when the months end is paid with the last.
-func (r *rental) terms(months int) (f price.Flow, beyond money.Amount) {
-	f, beyond = price.Nothing(r.months, r.zero.Currency()), r.zero
-	for start := 0; start < r.months; start += months {
-		for i, m := range price.Term(r.mode, r.hourly, r.p.Instances*r.sets, start) {
-			at := &f[min(i, r.months-1)]
-			at.Upfront, at.Running = at.Upfront.Add(m.Upfront), at.Running.Add(m.Running)
-			if i >= r.months {
-				beyond = beyond.Add(m.Total())
+	f, beyond := price.Nothing(r.months, r.zero.Currency()), r.zero
+	switch own := r.way.Mode == r.p.Billing; {
+	case own && r.p.Mix != nil:
+		for _, s := range r.p.Mix.Shares {
+			switch {
+			case s.Terms > 0: // bought for these very months
+				beyond = beyond.Add(r.pay(f, s.Flow))
+			case s.Mode.Term() > 0:
+				beyond = beyond.Add(r.terms(f, s.Way, s.Machines))
+			default:
+				r.pay(f, r.up(func(h unit.Hours) money.Amount { return s.Hourly.For(float64(s.Hours) / r.planned * float64(h)) }))
 			}
 		}
+	case r.way.Mode.Term() >= unit.HoursPerMonth:
+		beyond = r.terms(f, r.way, r.p.Instances*r.sets)
+	case own && r.way.Mode == catalog.ServerlessPerHour && r.service:
+		r.pay(f, r.each(r.line(plan.Compute).Amount.Mul(r.running)))
+	case r.service:
+		r.pay(f, r.up(func(h unit.Hours) money.Amount { return price.Service{ByHour: r.p.ByHour, Hours: h}.Cost(r.way) }))
+	case own:
+		r.pay(f, r.each(r.line(plan.Compute).Amount.Mul(r.use.runs/float64(r.p.Cost.Runs))))
+	default:
+		run := price.Runs{Machines: r.p.Instances, Hours: unit.Hours(r.hours)}
+		r.pay(f, r.each(run.Cost(r.way).Mul(r.use.runs)))
 	}
-	return f, beyond
+	r.flow(Compute, f, Known)
+	return beyond
+}
+
+// up is what a service's machines cost month by month; cost says it by the hours they have been up since the start, so that a price
+// that falls with a machine's life falls on.
+func (r *rental) up(cost func(unit.Hours) money.Amount) price.Flow {
+	f, paid := price.Nothing(r.months, r.zero.Currency()), r.zero
+	for m := range f {
+		at := cost(unit.Hours(float64(m+1) * unit.HoursPerMonth * r.use.up))
+		f[m].Running, paid = at.Sub(paid), at
+	}
+	return f
+}
+
+// terms pays for one commitment after the other.
+func (r *rental) terms(f price.Flow, w price.Way, machines int) (beyond money.Amount) {
+	beyond = r.zero
+	for start := 0; start < r.months; start += price.Months(w.Mode.Term()) {
+		beyond = beyond.Add(r.pay(f, price.Term(w.Mode, w.Hourly, machines, start)))
+	}
+	return beyond
+}
+
+// pay adds payments to a flow. What is still owed when the months end is paid with the last.
+func (r *rental) pay(f, more price.Flow) (beyond money.Amount) {
+	beyond = r.zero
+	for i, m := range more {
+		at := &f[min(i, r.months-1)]
+		at.Upfront, at.Running = at.Upfront.Add(m.Upfront), at.Running.Add(m.Running)
+		if i >= r.months {
+			beyond = beyond.Add(m.Total())
+		}
+	}
+	return beyond
 }
 
 // storage adds the disks of running machines, those kept while they are off, and the data. The plan bills disks and data in one
@@ -128,9 +175,12 @@ func (r *rental) storage() {
 		r.unknown(Block, "")
 		return
 	}
-	w, planned := r.Workload, float64(r.p.Time.Hours)
+	w := r.Workload
 	size := gb(w.Data.Size) + 2*gb(r.p.Estimate.Checkpoint)
-	keep := planned / unit.HoursPerMonth
+	keep := float64(r.p.Time.Hours) / unit.HoursPerMonth
+	if w.Horizon > 0 {
+		keep = float64(w.Horizon) / unit.HoursPerMonth
+	}
 	if w.Data.Keep > 0 {
 		keep = float64(w.Data.Keep) / unit.HoursPerMonth
 	}
@@ -144,13 +194,13 @@ func (r *rental) storage() {
 	if !r.p.Provider.BlockPerGBMo.Known() && !disks.IsZero() {
 		diskState = Assumed
 	}
-	r.every(Block, disks.Mul(r.running), diskState)
+	r.every(Block, disks.Mul(r.running*r.on), diskState)
 	if !disks.IsZero() && r.keepsDisks() {
 		off := float64(r.sets)*unit.HoursPerMonth - r.use.runs*r.hours
 		if r.service {
 			off = (1 - r.use.up) * unit.HoursPerMonth
 		}
-		r.every(Stopped, disks.Mul(math.Max(0, off)/planned), diskState)
+		r.every(Stopped, disks.Mul(math.Max(0, off)/r.planned*r.on), diskState)
 	}
 	switch {
 	case w.Data.Keep > 0 && r.service:
@@ -196,10 +246,13 @@ func (r *rental) traffic() {
 
 // support adds the provider's support plan, on what its own bill of each month comes to. Where another's stands in, its share of the
 // bill does: the least that one provider takes of an account says nothing of another.
-func (r *rental) support() {
+func (r *rental) support(beyond money.Amount) {
 	f, state := price.Nothing(r.months, r.zero.Currency()), Known
 	for m := range f {
-		spend := r.monthly(m, Compute, Block, Stopped, Object, Egress, Interzone)
+		spend := r.due(m, Compute, Block, Stopped, Object, Egress, Interzone)
+		if m == r.months-1 {
+			spend = spend.Sub(beyond) // falls due later, when no support is needed
+		}
 		fee, s := r.dearestOf(assumption.SupportPlan, func(v assumption.Value, own bool) (money.Amount, bool) {
 			plan := v.Support
 			if !own {
@@ -257,7 +310,7 @@ func (r *rental) carbon() {
 		}
 		kg, state = unit.Kilograms(float64(kwh)*float64(grid)/1000), Assumed
 	}
-	r.every(Carbon, per.Mul(float64(kg)/1000*r.running), state)
+	r.every(Carbon, per.Mul(float64(kg)/1000*r.running*r.on), state)
 }
 
 // dirtiest is the highest grid intensity that any region publishes.

@@ -133,7 +133,7 @@ type Input struct {
 	Curves    *estimate.Curves
 	Exchange  money.Exchange
 	Currency  money.Currency
-	Months    int
+	Months    int // as many as the workload's horizon where it has one
 	// Runs is how often a job runs in a month. Used is the share of the hours a service is up; of a job, where it is above 0, the
 	// share in which the first plan's machines run, in place of Runs.
 	Runs, Used float64
@@ -153,6 +153,7 @@ type Result struct {
 	BreakEvens  []BreakEven
 	Sensitivity Sensitivity
 	Assumptions []assumption.Assumption // those that were used, by key
+	Unused      []assumption.Assumption // what the user gave and nothing here needs, by key
 }
 
 // ModeTable is one machine in each of its ways of paying.
@@ -164,8 +165,8 @@ type ModeTable struct {
 // Mode is one way of paying.
 type Mode struct {
 	Mode    catalog.BillingMode
-	Price   catalog.Price
-	Hourly  money.Rate // of one machine
+	Price   catalog.Price // empty for a mix
+	Hourly  money.Rate    // of one machine; of a mix what an hour of use comes to
 	Upfront money.Amount
 	Total   money.Amount // of the whole option, every line
 	Whole   bool         // no line is unknown
@@ -174,7 +175,7 @@ type Mode struct {
 	// on-demand price.
 	Saving unit.Maybe[float64]
 	// PaysFrom is the share of the hours from which a commitment is cheaper than on demand: its hourly price over that on
-	// demand. Unknown for a mode without a term.
+	// demand. Unknown for a mode without a term, and where the price on demand falls in steps.
 	PaysFrom unit.Maybe[float64]
 }
 
@@ -183,9 +184,10 @@ type BreakEven struct {
 	Option string
 	// Month is the first from whose end on owning has cost less, and stays so; unknown where there is none within the months.
 	Month unit.Maybe[int]
-	// Used is the share of the hours from which owning costs less over all months; unknown where renting is cheaper even in
-	// full use.
-	Used unit.Maybe[float64]
+	// Used is the share of the hours from which owning costs less over all months, or where Below is set, up to which; unknown where
+	// renting is cheaper at any use.
+	Used  unit.Maybe[float64]
+	Below bool
 	// Always says that owning costs less at any use that was looked at.
 	Always bool
 	// Unknown says that a line of what is bought is unknown, so that nothing can be said: it must not win by what it lacks.

@@ -224,9 +224,9 @@ func TestBoughtByHand(t *testing.T) {
 			t.Errorf("%s: %.2f, want %.2f", item, got, want)
 		}
 	}
-	// Interest of 1 % a month on a value that starts whole and falls to a fifth.
+	// Interest of 1 % a month on what falls from the whole to a fifth in a straight line.
 	interest := lineOf(t, o, Capital).Flow
-	if first, last := interest[0].Running.Float(), interest[59].Running.Float(); first != 3000 || math.Abs(last-3000*math.Pow(0.2, 59.0/60)) > 0.01 {
+	if first, last := interest[0].Running.Float(), interest[59].Running.Float(); first != 3000 || math.Abs(last-3000*(1-0.8*59/60)) > 0.01 {
 		t.Errorf("interest runs from %v to %v", first, last)
 	}
 	if _, ok := o.Line(Network); ok {

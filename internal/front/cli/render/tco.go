@@ -6,13 +6,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/choose/price/tco"
 	"github.com/rackrate/rackrate/internal/facts/assumption"
 	"github.com/rackrate/rackrate/internal/front/app"
 	"github.com/rackrate/rackrate/internal/front/chart"
 	"github.com/rackrate/rackrate/internal/front/say"
-	"github.com/rackrate/rackrate/internal/front/wire"
 )
 
 // TCO is the answer of tco: options side by side, line by line.
@@ -61,6 +59,9 @@ func (d *TCO) Text(p *Printer, wide bool) {
 	p.Line(p.Bold(p.Say.Text("tco.assumptions")))
 	for i := range d.Assumptions {
 		d.assumption(p, &d.Assumptions[i])
+	}
+	if text := d.unused(p.Say); text != "" {
+		p.Para(p.Alert(text), 2)
 	}
 	p.Gap()
 	p.Para(p.Dim(p.Say.Text("tco.next")), 0)
@@ -277,6 +278,8 @@ func (d *TCO) findings(s *say.Speaker) []string {
 		switch {
 		case b.Always:
 			text += s.Say("tco.breakeven.always", nil)
+		case ok && b.Below:
+			text += s.Say("tco.breakeven.used_below", say.Args{"Used": s.Percent(used), "Months": d.Months})
 		case ok:
 			text += s.Say("tco.breakeven.used", say.Args{"Used": s.Percent(used), "Months": d.Months})
 		default:
@@ -388,6 +391,18 @@ func (d *TCO) assumption(p *Printer, a *assumption.Assumption) {
 	p.Hang(form, backing(a, p.Say), column)
 }
 
+// unused says what the user gave for nothing; empty where all was used.
+func (d *TCO) unused(s *say.Speaker) string {
+	if len(d.Unused) == 0 {
+		return ""
+	}
+	var keys []string
+	for i := range d.Unused {
+		keys = append(keys, d.Unused[i].Key())
+	}
+	return s.Say("tco.unused", say.Args{"Keys": keys})
+}
+
 // backing says where a value comes from.
 func backing(a *assumption.Assumption, s *say.Speaker) string {
 	switch {
@@ -450,50 +465,8 @@ func (d *TCO) Markdown(p *Printer) {
 		}
 		p.Line("- `", a.Key(), "=", a.Text, "`", per, ": ", backing(a, p.Say))
 	}
-}
-
-// Wire gives the JSON.
-func (d *TCO) Wire(*say.Speaker) any {
-	out := wire.FromTCO(d.Result)
-	out.AsOf, out.Workload = d.Search.AsOf, d.Canonical
-	if d.Search.FXAsOf != "" {
-		out.Exchange = &wire.Exchange{AsOf: d.Search.FXAsOf, Source: d.Search.FXSource}
+	if text := d.unused(p.Say); text != "" {
+		p.Gap()
+		p.Line(text)
 	}
-	return out
-}
-
-// tcoHeads are the columns of the CSV of tco; a column is never renamed or moved, only added at the end.
-var tcoHeads = []string{"option", "plan", "provider", "region", "instance_type", "accelerator", "instances", "accelerators", "billing",
-	"item", "state", "month", "upfront", "running", "currency"}
-
-// Rows gives one row for each month of each line; a line that is not known is one row without a month.
-func (d *TCO) Rows() [][]string {
-	rows := [][]string{tcoHeads}
-	for i := range d.Options {
-		o := &d.Options[i]
-		head := []string{o.ID, "", "", "", "", "", "", "", string(o.Mode)}
-		if q := o.Plan; q != nil {
-			head = []string{o.ID, strconv.Itoa(q.Rank), q.Offer.Provider, q.Offer.Region, q.Offer.InstanceType, q.Offer.Accelerator.Name,
-				strconv.Itoa(q.Instances), strconv.Itoa(q.Accelerators), string(o.Mode)}
-		} else {
-			head[5], head[6], head[7] = o.Owned.Buy.Chip.Name, strconv.Itoa(o.Owned.Machines), strconv.Itoa(o.Owned.Accelerators())
-		}
-		row := func(l tco.Line, month string, upfront, running money.Amount) {
-			cells := append(append([]string{}, head...), string(l.Item), string(l.State), month, "", "", string(d.Currency))
-			if month != "" {
-				cells[12], cells[13] = upfront.Decimal(), running.Decimal()
-			}
-			rows = append(rows, cells)
-		}
-		for _, l := range o.Lines {
-			if l.State == tco.Unknown {
-				row(l, "", money.Amount{}, money.Amount{})
-				continue
-			}
-			for m, month := range l.Flow {
-				row(l, strconv.Itoa(m+1), month.Upfront, month.Running)
-			}
-		}
-	}
-	return rows
 }
