@@ -5,7 +5,6 @@ import (
 
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/unit"
-	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/choose/estimate/serve"
 	"github.com/rackrate/rackrate/internal/choose/price"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
@@ -64,12 +63,10 @@ func (s *search) byHour(c *candidate) [24]int {
 	if seen {
 		return by
 	}
-	v := c.est.Serving
 	by = price.Flat(c.machines)
-	if v.ByHour != [24]int{} && s.Workload.Layout.DP == 0 {
-		perNode := Group(c.offer.Machine, 1).PerNode
-		for h, replicas := range v.ByHour {
-			by[h] = serve.Machines(estimate.Serving{ReplicasNeeded: replicas, AcceleratorsPerReplica: v.AcceleratorsPerReplica}, perNode)
+	if s.Workload.Layout.DP == 0 {
+		if daily, ok := serve.MachinesByHour(c.est.Serving, Group(c.offer.Machine, 1).PerNode); ok {
+			by = daily
 		}
 	}
 	s.fleets[c.est] = by

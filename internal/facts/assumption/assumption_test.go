@@ -127,7 +127,7 @@ func TestFromFile(t *testing.T) {
 	if strings.Join(got, ", ") != want {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, ", "), want)
 	}
-	for text, code := range map[string]string{"": "workload.empty", "- a\n": "workload.not_mapping", "a: [": "workload.syntax", "\xff": "workload.encoding",
+	for text, code := range map[string]string{"": "assumption.empty", "- a\n": "workload.not_mapping", "a: [": "workload.syntax", "\xff": "workload.encoding",
 		"a: 1\n---\nb: 2\n": "workload.documents", "? [a]\n: 1\n": "workload.key_not_text", "tariff: &x 1 USD\n": "workload.wrong_type"} {
 		if _, err := FromFile("a.yaml", []byte(text), names); codeOf(err) != code {
 			t.Errorf("%q: %v, want %s", text, err, code)

@@ -77,7 +77,7 @@ func ReadLines(name string, data []byte) ([]Entry, problem.List) {
 		return nil, faults
 	}
 	if len(doc.Content) != 1 || doc.Content[0].ShortTag() == "!!null" {
-		fault(1, "workload.empty", nil)
+		fault(1, "assumption.empty", nil)
 		return nil, faults
 	}
 	root := doc.Content[0]

@@ -41,6 +41,19 @@ func TestSharedPlacesShow(t *testing.T) {
 	}
 }
 
+// The last value shows however many steps share a column, and a step by itself can be seen.
+func TestEndsShow(t *testing.T) {
+	long := Lines{Number: plain, Series: []Series{{"1", "", make([]float64, 120)}}}
+	long.Series[0].Values[119] = 10
+	if top := long.Text(40, 6)[0]; !strings.HasSuffix(top, "1") {
+		t.Errorf("the last of 120 values is not in the top row: %q", top)
+	}
+	one := Lines{Number: plain, Series: []Series{{"1", "", []float64{3}}}}
+	if svg := string(one.SVG()); !strings.Contains(svg, "h-40") {
+		t.Errorf("a single value draws nothing: %s", svg)
+	}
+}
+
 // A chart of any values fits the width, shows every mark, and is well-formed as SVG.
 func TestAnyValues(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {

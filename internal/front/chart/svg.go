@@ -55,6 +55,9 @@ func (l *Lines) SVG() []byte {
 		for step, v := range s.Values {
 			fmt.Fprintf(&path, "%s%.1f %.1f", map[bool]string{true: "M", false: "L"}[step == 0], x(step+1), y(v))
 		}
+		if len(s.Values) == 1 {
+			path.WriteString("h-40") // a point by itself would not be seen
+		}
 		fmt.Fprintf(&b, `<path class="line s%d" stroke-dasharray="%s" d="%s"/>`+"\n", i%len(dashes), dashes[i%len(dashes)], path.String())
 	}
 	l.legend(&b)

@@ -66,10 +66,14 @@ func (l *Lines) plot(low, high float64, field, rows int) [][]string {
 	return grid
 }
 
-// at is the value in a column: that of the step it belongs to, so that a jump stays a jump.
+// at is the value in a column: that of the step it belongs to, so that a jump stays a jump; of several, the last, so that the end is
+// seen.
 func (s *Series) at(column, field int) float64 {
-	i := column * len(s.Values) / field
-	return s.Values[min(i, len(s.Values)-1)]
+	n := len(s.Values)
+	if n > field {
+		return s.Values[((column+1)*n-1)/field]
+	}
+	return s.Values[column*n/field]
 }
 
 // rowOf is the row of a value, the highest value in row 0.

@@ -40,6 +40,9 @@ const (
 	mostMonths  = 120
 )
 
+// mostPlans is as many as can be told apart by a mark of one column in a chart.
+const mostPlans = 9
+
 // AddFlags declares the flags.
 func (o *tcoOptions) AddFlags(f *pflag.FlagSet, s *say.Speaker) {
 	f.StringSliceVar(&o.plans, "plans", nil, s.Text("option.tco-plans"))
@@ -68,6 +71,14 @@ func (o *tcoOptions) Validate(args []string) error {
 	}
 	if o.months < 1 || o.months > mostMonths {
 		bad("--months", strconv.Itoa(o.months), "1 … "+strconv.Itoa(mostMonths))
+	}
+	if len(o.plans) > mostPlans {
+		bad("--plans", strings.Join(o.plans, ","), "1,2,3 … (≤ "+strconv.Itoa(mostPlans)+")")
+	}
+	for _, f := range []struct{ flag, path string }{{"buy", o.buy}, {"svg", o.svg}} {
+		if f.path == "" && o.workload.set.Changed(f.flag) {
+			bad("--"+f.flag, f.path, "FILE")
+		}
 	}
 	both := func(a, b string) {
 		faults = append(faults, problem.New(problem.Input, "cli.both_say", problem.Args{"Flag": a, "Other": b}))

@@ -216,6 +216,14 @@ func Machines(s estimate.Serving, perNode int) int {
 	return (s.ReplicasNeeded + each - 1) / each
 }
 
+// MachinesByHour is how many machines take the replicas that each hour of the day needs; false where the traffic has no profile.
+func MachinesByHour(s estimate.Serving, perNode int) (by [24]int, ok bool) {
+	for h, replicas := range s.ByHour {
+		by[h] = Machines(estimate.Serving{ReplicasNeeded: replicas, AcceleratorsPerReplica: s.AcceleratorsPerReplica}, perNode)
+	}
+	return by, s.ByHour != [24]int{}
+}
+
 // room is how many replicas the whole group has room for.
 func room(g estimate.Group, r *replica) int {
 	if each := r.Spread.Accelerators(); each < g.PerNode {

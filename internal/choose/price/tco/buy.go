@@ -245,6 +245,20 @@ func (r *purchase) fullKW() unit.Maybe[float64] {
 	return unit.Some(float64(tdp) / 1000 * (1 + r.Curves.Run.HostShare) * float64(r.owned.Accelerators()))
 }
 
+// working is the share of the machines' hours in which they work: of a service, those of them that an hour of its day needs.
+func (r *purchase) working() float64 {
+	if !r.service {
+		return r.used
+	}
+	v := r.owned.Estimate.Serving
+	by, ok := serve.MachinesByHour(v, r.owned.Buy.PerNode)
+	if !ok {
+		by = price.Flat(serve.Machines(v, r.owned.Buy.PerNode))
+	}
+	needed := price.Service{ByHour: by, Hours: 1}.MachineHours()
+	return r.used * float64(needed) / float64(r.owned.Machines)
+}
+
 // energy adds power and carbon: machines draw their share of full power by the work's load while they work, and idle power
 // while they wait, as in plan.
 func (r *purchase) energy() {
@@ -252,7 +266,8 @@ func (r *purchase) energy() {
 	busy := (run.IdleShare + (1-run.IdleShare)*r.owned.Estimate.Load + run.HostShare) / (1 + run.HostShare)
 	full, known := r.fullKW().Get()
 	pue, okPUE := r.assume(assumption.BuyPUE, "")
-	kwh := full * (r.used*busy + (1-r.used)*run.IdleShare) * unit.HoursPerMonth * pue.Number
+	working := r.working()
+	kwh := full * (working*busy + (1-working)*run.IdleShare) * unit.HoursPerMonth * pue.Number
 	tariff, okTariff := r.tariff()
 	switch {
 	case !known:

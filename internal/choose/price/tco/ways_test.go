@@ -220,3 +220,28 @@ func TestGivenForNothing(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 }
+
+// Of machines bought, those that an hour of the day does not need draw idle power, as do those that nothing needs at any hour.
+func TestIdleMachinesDrawIdlePower(t *testing.T) {
+	power := func(w *workload.Workload, machines string) (*Option, float64) {
+		in := input(t, w, plantest.Offer(t))
+		in.Used, in.Buy = 1, buyFile(t, "accelerator: H100-SXM-80GB\ncountry: US\npower: 10 kW\n"+machines)
+		in.Book = book(t, "buy.pue=1").With(in.Buy.Given...)
+		o := compare(t, in).Options[len(in.Plans)]
+		tariff, _ := in.Book.Get("tariff", "US")
+		return &o, lineOf(t, &o, Power).Total.Float() / tariff.Value.Money.Float() / 36 / 730 / 10 // machines at full power
+	}
+	idle := plantest.Input(service(t)).Curves.Run.IdleShare
+	day := busyDay(t)
+	_, daily := power(day, "")
+	day.Traffic.Profile = nil
+	o, flat := power(day, "")
+	peak := float64(o.Owned.Machines)
+	needed := peak * (daily - idle*peak) / (flat - idle*peak) // what power says of the machines at work on average
+	if night := (needed - peak/3) / (2.0 / 3); needed >= peak*0.7 || math.Abs(night-math.Round(night)) > 0.01 {
+		t.Errorf("%.3f of %g machines at work, %.3f by night", needed, peak, night)
+	}
+	if _, more := power(day, "machines: 64\n"); math.Abs(more-flat-idle*(64-peak)) > 1e-6 {
+		t.Errorf("64 machines draw as %.3f at full power, the %g that are needed as %.3f", more, peak, flat)
+	}
+}
