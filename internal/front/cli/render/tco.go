@@ -3,9 +3,11 @@ package render
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/choose/price/tco"
 	"github.com/rackrate/rackrate/internal/facts/assumption"
 	"github.com/rackrate/rackrate/internal/front/app"
@@ -59,6 +61,9 @@ func (d *TCO) Text(p *Printer, wide bool) {
 	p.Line(p.Bold(p.Say.Text("tco.assumptions")))
 	for i := range d.Assumptions {
 		d.assumption(p, &d.Assumptions[i])
+	}
+	if text := d.exchange(p.Say); text != "" {
+		p.Para("  "+text, 6)
 	}
 	if text := d.unused(p.Say); text != "" {
 		p.Para(p.Alert(text), 2)
@@ -391,6 +396,25 @@ func (d *TCO) assumption(p *Printer, a *assumption.Assumption) {
 	p.Hang(form, backing(a, p.Say), column)
 }
 
+// exchange says of which day the exchange rates are; empty where no price or assumption is in another currency.
+func (d *TCO) exchange(s *say.Speaker) string {
+	var used []money.Currency
+	for i := range d.Options {
+		if q := d.Options[i].Plan; q != nil {
+			used = append(used, q.Price.Hourly.Currency())
+		}
+	}
+	for i := range d.Assumptions {
+		for _, a := range d.Assumptions[i].Value.Amounts() {
+			used = append(used, a.Currency())
+		}
+	}
+	if !slices.ContainsFunc(used, func(c money.Currency) bool { return c != d.Currency }) {
+		return ""
+	}
+	return s.Say("tco.exchange", say.Args{"AsOf": d.Search.FXAsOf, "Source": d.Search.FXSource})
+}
+
 // unused says what the user gave for nothing; empty where all was used.
 func (d *TCO) unused(s *say.Speaker) string {
 	if len(d.Unused) == 0 {
@@ -464,6 +488,9 @@ func (d *TCO) Markdown(p *Printer) {
 			per = " " + p.Say.Text("tco.per."+a.Family.Per)
 		}
 		p.Line("- `", a.Key(), "=", a.Text, "`", per, ": ", backing(a, p.Say))
+	}
+	if text := d.exchange(p.Say); text != "" {
+		p.Line("- ", text)
 	}
 	if text := d.unused(p.Say); text != "" {
 		p.Gap()
