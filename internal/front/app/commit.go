@@ -77,7 +77,7 @@ func (a *App) Commit(ctx context.Context, q CommitRequest) (*Commitments, error)
 	var faults problem.List
 	for _, h := range histories {
 		if q.InGPUs {
-			h = h.Times(1 / out.Machine.Count)
+			h = h.Machines(out.Machine.Count)
 		}
 		g := CommitGroup{History: h, Spread: h.Spread(), Prices: prices(h.Group)}
 		if !slices.ContainsFunc(g.Prices, func(p CommitPrice) bool { return p.Mode == catalog.OnDemand }) {
@@ -102,7 +102,11 @@ func (a *App) Commit(ctx context.Context, q CommitRequest) (*Commitments, error)
 				return nil, err
 			}
 		}
-		out.Totals = append(out.Totals, commit.Total(reports))
+		total, err := commit.Total(reports)
+		if err != nil {
+			return nil, err
+		}
+		out.Totals = append(out.Totals, total)
 	}
 	return out, nil
 }
@@ -116,7 +120,7 @@ func (a *App) commitInput(ctx context.Context, out *Commitments) ([]demand.Histo
 		if err != nil {
 			return nil, nil, err
 		}
-		prices, err := a.commitPrices(out)
+		prices, err := a.commitPrices(out, []demand.History{h})
 		return []demand.History{h}, prices, err
 	}
 	out.Request.Outlook.Interruptible = out.Request.Interruptible.Or(0) // nothing is said to be interruptible
@@ -124,12 +128,12 @@ func (a *App) commitInput(ctx context.Context, out *Commitments) ([]demand.Histo
 	if err == nil {
 		histories, err = demand.Parse(name, data, out.Request.Read)
 	}
-	prices, pricesErr := a.commitPrices(out)
+	prices, pricesErr := a.commitPrices(out, histories)
 	return histories, prices, join(err, pricesErr)
 }
 
-// commitPrices gives the prices of a group by its name.
-func (a *App) commitPrices(out *Commitments) (func(group string) []CommitPrice, error) {
+// commitPrices gives the prices of a group by its name. A price of a group that no history is of is a fault: it would be passed over.
+func (a *App) commitPrices(out *Commitments, histories []demand.History) (func(group string) []CommitPrice, error) {
 	x, err := a.Exchange()
 	if err != nil {
 		return nil, err
@@ -149,8 +153,16 @@ func (a *App) commitPrices(out *Commitments) (func(group string) []CommitPrice, 
 	if err != nil {
 		return nil, err
 	}
+	var groups []string
+	for _, h := range histories {
+		groups = append(groups, h.Group)
+	}
 	var faults problem.List
 	for _, e := range entries {
+		if e.Group != "" && histories != nil && !slices.Contains(groups, e.Group) {
+			faults = append(faults, problem.New(problem.Input, "commit.unknown_group", problem.Args{"Group": e.Group}).At(name, e.Line).
+				With(problem.Nearest(e.Group, groups, 2)...))
+		}
 		if _, ok := x.Rate(e.Hourly, out.Currency); !ok {
 			faults = append(faults, problem.New(problem.Input, "commit.no_rate", problem.Args{
 				"To": string(out.Currency), "Price": e.Hourly,

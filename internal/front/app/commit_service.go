@@ -36,6 +36,8 @@ func (a *App) commitService(ctx context.Context, out *Commitments, name string, 
 		return demand.History{}, problem.New(problem.Input, "commit.no_profile", nil).At(name, 0)
 	case q.Instance != "" || q.Region != "" || q.InGPUs:
 		return demand.History{}, problem.New(problem.Input, "commit.own_machine", nil).At(name, 0)
+	case q.Read != demand.Options{}:
+		return demand.History{}, problem.New(problem.Input, "commit.not_history", nil).At(name, 0)
 	}
 	r, err := a.Plan(ctx, PlanRequest{Workload: w, Top: builtPlans})
 	if err != nil {

@@ -102,7 +102,7 @@ func Solve(p Problem) (*Mix, error) {
 	if peak > MaxUnits {
 		return nil, problem.New(problem.Input, "commit.too_many_units", problem.Args{"Units": math.Ceil(peak), "Limit": MaxUnits})
 	}
-	if p.dearest()*peak*float64(p.months()+maxTerm)*unit.HoursPerMonth > maxCost {
+	if p.most() > maxCost {
 		return nil, problem.New(problem.Input, "commit.too_dear", problem.Args{"Units": math.Ceil(peak)})
 	}
 	months := p.curves(nil)
@@ -163,13 +163,13 @@ func (p Problem) peak() float64 {
 	return most
 }
 
-// dearest is the highest price an hour.
-func (p Problem) dearest() float64 {
-	most := p.OnDemand.Float()
+// most is more than any mix in any scenario can cost: the peak at the highest price, over the horizon and the longest term.
+func (p Problem) most() float64 {
+	dearest := p.OnDemand.Float()
 	for _, o := range p.Options {
-		most = math.Max(most, o.Hourly.Float())
+		dearest = math.Max(dearest, o.Hourly.Float())
 	}
-	return most
+	return dearest * p.peak() * float64(p.months()+maxTerm) * unit.HoursPerMonth
 }
 
 // only is the problem with one scenario.

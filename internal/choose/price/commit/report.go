@@ -1,7 +1,10 @@
 package commit
 
 import (
+	"math"
+
 	"github.com/rackrate/rackrate/internal/base/money"
+	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/price"
 )
@@ -77,8 +80,15 @@ func Solution(p Problem) (*Report, error) {
 	return r, nil
 }
 
-// Total sums reports of one currency, horizon and number of scenarios, at least one.
-func Total(reports []*Report) Summary {
+// Total sums reports of one currency, horizon and number of scenarios, at least one; together they are bounded as each is.
+func Total(reports []*Report) (Summary, error) {
+	most, peak := 0.0, 0.0
+	for _, r := range reports {
+		most, peak = most+r.Problem.most(), peak+r.Problem.peak()
+	}
+	if most > maxCost {
+		return Summary{}, problem.New(problem.Input, "commit.too_dear", problem.Args{"Units": math.Ceil(peak)})
+	}
 	sum := reports[0].Summary
 	for _, r := range reports[1:] {
 		sum.Cost, sum.Committed = sum.Cost.Add(r.Cost), sum.Committed.Add(r.Committed)
@@ -95,7 +105,7 @@ func Total(reports []*Report) Summary {
 		sum.Outcomes, sum.Falls = outcomes, falls
 	}
 	sum.Holds = holds(reports...)
-	return sum
+	return sum, nil
 }
 
 // lower takes a share from the demand of a step.

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rackrate/rackrate/internal/base/money"
+	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
 )
@@ -139,7 +140,10 @@ func TestTotalAddsUp(t *testing.T) {
 			}
 			reports = append(reports, rep)
 		}
-		total := Total(reports)
+		total, err := Total(reports)
+		if err != nil {
+			r.Fatal(err)
+		}
 		if len(reports) == 1 && !reflect.DeepEqual(total, reports[0].Summary) {
 			r.Fatalf("%+v, of one group %+v", total, reports[0].Summary)
 		}
@@ -154,4 +158,18 @@ func TestTotalAddsUp(t *testing.T) {
 			r.Fatalf("%+v", total)
 		}
 	})
+}
+
+// Groups that can each be counted may come to more than money holds together.
+func TestTotalTooDear(t *testing.T) {
+	rep, err := Solution(Problem{OnDemand: cents(70_000), Scenarios: flat(12, 90_000, 90_000)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Total([]*Report{rep}); err != nil {
+		t.Error(err)
+	}
+	if _, err := Total([]*Report{rep, rep, rep}); err == nil || problem.All(err)[0].Code != "commit.too_dear" {
+		t.Errorf("three groups of %v: %v", rep.Cost, err)
+	}
 }

@@ -41,13 +41,14 @@ func (h History) Peak() float64 { return slices.Max(h.Hours) }
 // End is the end of the last hour.
 func (h History) End() time.Time { return h.Start.Add(time.Duration(len(h.Hours)) * time.Hour) }
 
-// Times is the history with each figure so many times as large.
-func (h History) Times(by float64) History {
-	scaled := make([]float64, len(h.Hours))
+// Machines is a history of parts, such as accelerators, as machines of so many: an hour takes whole ones. What is beyond a millionth
+// is a mean's rounding.
+func (h History) Machines(parts float64) History {
+	machines := make([]float64, len(h.Hours))
 	for i, v := range h.Hours {
-		scaled[i] = v * by
+		machines[i] = math.Ceil(math.Round(v/parts*1e6) / 1e6)
 	}
-	h.Hours = scaled
+	h.Hours = machines
 	return h
 }
 
@@ -64,11 +65,14 @@ const (
 	maxHours = 40 * 8766
 )
 
-// hourly turns samples into means by the hour, of UTC. A sample holds until the next one, the last to the end of its hour; each is
-// weighed by how long it holds. The first hour counts from its first sample. An hour in which no sample lies is a gap.
+// hourly turns samples into means by the hour of the clock that the first sample goes by: where that is half an hour off UTC, hours of
+// UTC would blend two of its figures into each. A sample holds until the next one, the last to the end of its hour; each is weighed by
+// how long it holds. The first hour counts from its first sample. An hour in which no sample lies is a gap.
 func hourly(file, group string, samples []sample, o Options) (History, *problem.Error) {
 	first, last := samples[0], samples[len(samples)-1]
-	start := first.at.UTC().Truncate(time.Hour)
+	_, east := first.at.Zone()
+	zone := time.Duration(east) * time.Second
+	start := first.at.UTC().Add(zone).Truncate(time.Hour).Add(-zone)
 	n := int(last.at.Sub(start)/time.Hour) + 1
 	h := History{Group: group, Start: start}
 	if span := last.at.Unix() - start.Unix(); span > maxHours*3600 { // a Duration ends at 292 years

@@ -27,6 +27,7 @@ func TestReads(t *testing.T) {
 		// 15 minutes at 4, 45 at 8; then a quarter at 8 carried over, three at 0.
 		{"finer samples are weighed by time", "time,units\n2026-01-05T00:00Z,4\n2026-01-05T00:15Z,8\n2026-01-05T01:15Z,0\n", Options{}, " 2026-01-05T00:00Z [7 2] 0"},
 		{"the first hour counts from its first sample", "time,units\n2026-01-05T00:30Z,4\n2026-01-05T00:45Z,8\n", Options{}, " 2026-01-05T00:00Z [6] 0"},
+		{"hours of a clock half an hour off UTC", "time,units\n2026-01-05T00:00+05:30,4\n2026-01-05T01:00+05:30,8\n2026-01-04T20:30Z,0\n", Options{}, " 2026-01-04T18:30Z [4 8 0] 0"},
 		{"gaps filled", "time,units\n2026-01-05T00:00Z,4\n2026-01-05T03:00Z,8\n", Options{FillGaps: true}, " 2026-01-05T00:00Z [4 4 4 8] 2"},
 		{"a range of Prometheus", `{"status":"success","data":{"resultType":"matrix","result":[
 			{"metric":{"team":"a"},"values":[[1767571200,"1"],[1767574800,"2"]]},{"metric":{"team":"b"},"values":[[1767574800,"5"]]}]}}`,
@@ -90,6 +91,23 @@ func TestFaults(t *testing.T) {
 	_, err := Parse("f", []byte(`{"status":"success","data":{"resultType":"matrix","result":[{"metric":{"b":"1","a":"2"},"values":[[0,"1"]]}]}}`), Options{GroupLabel: "team"})
 	if p := problem.All(err)[0]; p.Code != "demand.no_label" || p.Args["Series"] != `{a="2",b="1"}` {
 		t.Errorf("%v", err)
+	}
+}
+
+// A label picks groups of an export; a table, which has a column for them, does not pass over it in silence.
+func TestLabelOfTable(t *testing.T) {
+	_, err := Parse("f", []byte("time,units\n2026-01-05T00:00Z,1\n"), Options{GroupLabel: "team"})
+	if faults := problem.All(err); len(faults) != 1 || faults[0].Code != "demand.label_of_table" {
+		t.Errorf("%v", err)
+	}
+}
+
+// Accelerators come in whole machines, an hour at a time.
+func TestMachines(t *testing.T) {
+	third := 0.1 + 0.2 // a little more than 0.3
+	h := History{Hours: []float64{0, 1, 8, 8 * third / 0.3, 8.5, 12, 16}}
+	if got := fmt.Sprint(h.Machines(8).Hours); got != "[0 1 1 1 2 2 2]" {
+		t.Errorf("machines of eight: %s", got)
 	}
 }
 

@@ -56,6 +56,9 @@ var columns = []string{"time", "units", "group"}
 
 func parseTable(file string, data []byte, o Options) ([]History, error) {
 	r := &report{file: file}
+	if o.GroupLabel != "" {
+		return nil, problem.New(problem.Input, "demand.label_of_table", nil).At(file, 0)
+	}
 	rows := csv.NewReader(bytes.NewReader(data))
 	rows.FieldsPerRecord, rows.TrimLeadingSpace = -1, true
 	head, err := rows.Read()
