@@ -92,6 +92,10 @@ func TestFaults(t *testing.T) {
 	if p := problem.All(err)[0]; p.Code != "demand.no_label" || p.Args["Series"] != `{a="2",b="1"}` {
 		t.Errorf("%v", err)
 	}
+	_, err = Parse("f", []byte(`{"status":"success","data":{"resultType":"matrix","result":[{"metric":{"pod":"1"},"values":[[0,"1"]]},{"metric":{"pod":"2"},"values":[[0,"NaN"]]}]}}`), Options{})
+	if p := problem.All(err)[0]; p.Code != "demand.missing" || p.Args["Series"] != `{pod="2"}` {
+		t.Errorf("%v", err)
+	}
 }
 
 // A label picks groups of an export; a table, which has a column for them, does not pass over it in silence.

@@ -29,6 +29,7 @@ func Parse(file string, data []byte, o Options) ([]History, error) {
 // report collects the faults of a file, the first ones in full and the rest by their number.
 type report struct {
 	file   string
+	series string // of an export that is being read
 	faults problem.List
 	more   int
 }
@@ -135,11 +136,11 @@ func (r *report) sample(line int, when, units string) (sample, bool) {
 	v, err := strconv.ParseFloat(units, 64)
 	switch {
 	case units == "" || err == nil && math.IsNaN(v):
-		r.fault(line, "demand.missing", problem.Args{"Time": stamp(at)})
+		r.fault(line, "demand.missing", problem.Args{"Series": r.series, "Time": stamp(at)})
 	case err != nil || v > maxUnits:
-		r.fault(line, "demand.units", problem.Args{"Value": units, "Limit": int(maxUnits)})
+		r.fault(line, "demand.units", problem.Args{"Series": r.series, "Value": units, "Limit": int(maxUnits)})
 	case v < 0:
-		r.fault(line, "demand.negative", problem.Args{"Value": units})
+		r.fault(line, "demand.negative", problem.Args{"Series": r.series, "Value": units})
 	default:
 		return sample{at, v, line}, true
 	}
@@ -165,9 +166,9 @@ func (r *report) follows(before []sample, s sample) bool {
 	last := before[len(before)-1]
 	switch d := s.at.Compare(last.at); {
 	case d == 0:
-		r.fault(s.line, "demand.twice", problem.Args{"Time": stamp(s.at), "Line": last.line})
+		r.fault(s.line, "demand.twice", problem.Args{"Series": r.series, "Time": stamp(s.at), "Line": last.line})
 	case d < 0:
-		r.fault(s.line, "demand.unsorted", problem.Args{"Time": stamp(s.at), "Before": stamp(last.at)})
+		r.fault(s.line, "demand.unsorted", problem.Args{"Series": r.series, "Time": stamp(s.at), "Before": stamp(last.at)})
 	default:
 		return true
 	}
@@ -206,16 +207,13 @@ func parseRange(file string, data []byte, o Options) ([]History, error) {
 	}
 	r := &report{file: file}
 	groups := map[string]map[int64]sample{}
-	labels := map[string]bool{}
 	for _, series := range a.Data.Result {
-		for name := range series.Metric {
-			labels[name] = true
-		}
+		r.series = seriesName(series.Metric)
 		group := ""
 		if o.GroupLabel != "" {
 			group = series.Metric[o.GroupLabel]
 			if group == "" {
-				r.fault(0, "demand.no_label", problem.Args{"Label": o.GroupLabel, "Series": seriesName(series.Metric)})
+				r.fault(0, "demand.no_label", problem.Args{"Series": r.series, "Label": o.GroupLabel})
 				continue
 			}
 		}
@@ -248,7 +246,7 @@ func (r *report) point(pair [2]json.RawMessage) (sample, bool) {
 	var seconds float64
 	var value string
 	if json.Unmarshal(pair[0], &seconds) != nil || json.Unmarshal(pair[1], &value) != nil || math.Abs(seconds) > 1e11 {
-		r.fault(0, "demand.point", problem.Args{"Value": "[" + clip(string(pair[0])) + "," + clip(string(pair[1])) + "]"})
+		r.fault(0, "demand.point", problem.Args{"Series": r.series, "Value": "[" + clip(string(pair[0])) + "," + clip(string(pair[1])) + "]"})
 		return sample{}, false
 	}
 	at := time.UnixMilli(int64(math.Round(seconds * 1000))).UTC()

@@ -145,6 +145,8 @@ func (d *Commit) outlook(p sheet, g app.CommitGroup) {
 			"Weeks": spread.Weeks, "Deviation": s.Percent(spread.Monthly), "Trend": growth(spread.Trend), "Months": last,
 			"Low": spread.Level(demand.Quantiles[0], last-1), "High": spread.Level(demand.Quantiles[2], last-1),
 		}))
+	case d.Result.Service != nil:
+		p.para(p.Alert(s.Text("commit.levels.service")))
 	default:
 		p.para(p.Alert(s.Say("commit.levels.unknown", say.Args{"Weeks": demand.MinWeeks})))
 	}
