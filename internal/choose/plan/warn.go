@@ -35,7 +35,7 @@ func (s *search) warnings(p *Plan, c *candidate) []Warning {
 	add(o.Reservation, "reservation_only", nil)
 	add(p.Accelerators >= manyAccelerators, "quota_to_check", Args{"Accelerators": p.Accelerators})
 	s.termWarnings(p, c, add)
-	s.elasticWarnings(p, add)
+	s.elasticWarnings(p, c, add)
 	s.spotWarnings(p, c, add)
 	s.machineWarnings(o, est, add)
 	s.inputWarnings(c, add)
@@ -76,13 +76,13 @@ func (s *search) termWarnings(p *Plan, c *candidate, add func(bool, string, Args
 }
 
 // elasticWarnings tells of requests that wait for a serverless worker, or of what it takes that none does.
-func (s *search) elasticWarnings(p *Plan, add func(bool, string, Args)) {
+func (s *search) elasticWarnings(p *Plan, c *candidate, add func(bool, string, Args)) {
 	v := p.Serverless
 	if v == nil {
 		return
 	}
 	add(v.Cold > promisedShare, "serverless_cold", Args{"Percent": 100 * v.Cold, "Start": v.ColdStart})
-	add(v.MostWarm > 0, "serverless_warm", Args{"Count": v.MostWarm, "Start": v.ColdStart})
+	add(v.MostWarm > 0 && s.elasticOf(c).promised, "serverless_warm", Args{"Count": v.MostWarm, "Start": v.ColdStart})
 }
 
 func (s *search) spotWarnings(p *Plan, c *candidate, add func(bool, string, Args)) {

@@ -20,12 +20,11 @@ type Load struct {
 	Workers float64 // running on average, starts and idle time included
 	Warm    int     // of them the ones that never stop
 	Starts  float64 // a second
-	// Cold is the share of requests that wait for a worker to start. With one worker it is exact; with more it is at most this.
-	Cold float64
+	Cold    float64 // share of requests that wait for a worker to start
 }
 
-// Load works out how many workers run and how many requests wait for one. promised is the largest share of requests that may wait:
-// as many workers as that takes never stop; 1 promises nothing.
+// Load works out how many workers run and how many requests wait for one. promised is the largest share of requests that may wait; 1
+// promises nothing. As many workers never stop as that takes, or more where starts would cost more than keeping them.
 //
 // Requests fill the lowest worker with room, so worker j is at work while more than m = j x Slots requests are in the system, a number
 // that is Poisson with mean a = PerSecond x Service whatever the distribution of Service (M/G/inf; Takács 1962). It is taken up with the
@@ -34,79 +33,100 @@ type Load struct {
 // it would do so u exp(-k u/(1-b)) times a second, be off for (1-b)/u each time and then start for d = ColdStart: it is off for
 // (1-b) / (exp(k u/(1-b)) + u d) of the time. For one worker of many slots that is the renewal argument of a busy period, off for
 // 1/(exp(PerSecond (Service + k)) + PerSecond d) of the time, which is exact for constant Service. The times that deeper workers are
-// left are mixtures of exponentials, some far longer than others, so that by Jensen's inequality they are off for longer: Workers
-// is at most a little too high.
+// left are mixtures of exponentials, some far longer than others, so that by Jensen's inequality they are off for longer.
+//
+// Whoever waits for a start holds a slot for longer than the Poisson number knows. Over a start the m slots below turn away the share
+// P(n = m) / P(n <= m) of the requests that come (Erlang 1917): they wait too, and what the worker has no slots for starts more workers.
+// Deeper workers that happen to be up take some of them, which is not counted, so that Workers and Cold lean to the high side.
 func (e Elastic) Load(promised float64) Load {
-	levels := e.levels()
-	var l Load
+	always, levels := e.levels()
+	best, rest := Load{Workers: math.Inf(1)}, Load{} // rest: of the workers that may stop
 	// The deepest workers are used least: they are the last to be kept.
-	cold := 0.0
-	for l.Warm = len(levels); l.Warm > 0; l.Warm-- {
-		next := cold + levels[l.Warm-1].cold
-		if next > promised && promised < 1 {
+	for i := len(levels); ; i-- {
+		if workers := float64(always+i) + rest.Workers; workers <= best.Workers {
+			best = Load{Workers: workers, Warm: always + i, Starts: rest.Starts, Cold: min(1, rest.Cold)}
+		}
+		if i == 0 || promised < 1 && rest.Cold+levels[i-1].cold > promised {
 			break
 		}
-		cold = next
+		v := levels[i-1]
+		rest.Workers, rest.Starts, rest.Cold = rest.Workers+v.up, rest.Starts+v.starts, rest.Cold+v.cold
 	}
-	l.Cold, l.Workers = min(1, cold), float64(l.Warm)
-	for _, v := range levels[l.Warm:] {
-		l.Workers += v.up
-		l.Starts += v.starts
+	if best.Warm == always { // nobody needs to keep what never idles
+		best.Warm = 0
 	}
-	return l
+	return best
 }
 
-// level is one worker by its place in the order they are filled.
+// level is one worker: for how much of the time it is up, with the workers that its starts start, and what those come to.
 type level struct{ up, starts, cold float64 }
 
 // rarely is a share of time too small to pay for or to notice.
 const rarely = 1e-9
 
-func (e Elastic) levels() (out []level) {
-	rate, d, k := e.PerSecond, e.ColdStart.Seconds(), e.KeepAlive.Seconds()
-	a := rate * e.Service.Seconds()
+// levels is how many workers are always at work, and those beyond them by their place in the order they are filled.
+func (e Elastic) levels() (always int, out []level) {
+	first, p := poisson(e.PerSecond * e.Service.Seconds())
 	slots := max(1, e.Slots)
-	below := 0.0 // P(n < m)
-	p := 0.0
-	first := int(max(0, a-12*math.Sqrt(a)-20)) // below which there is nothing
-	for n, m := 0, 0; ; n++ {
-		switch {
-		case n == first:
-			p = poisson(a, n)
-		case n > first:
-			p *= a / float64(n)
+	always = first / slots
+	below, n := 0.0, first // P(number < n)
+	for m := always * slots; ; m += slots {
+		for ; n < m && n-first < len(p); n++ {
+			below += p[n-first]
 		}
-		if n < m {
-			below += p
-			continue
+		if n-first >= len(p) {
+			return always, out
 		}
-		busy := max(0, 1-below-p)
-		if n > 0 && busy < rarely && float64(n) > a {
-			return out
+		at := 0.0 // P(number = m)
+		if m >= first {
+			at = p[m-first]
 		}
-		up := rate * p
-		v := level{up: 1}
-		// Where a worker is hardly ever free it is up: its crossings and its free time vanish together.
-		if free := 1 - busy; free > rarely && up > 0 {
-			off := free / (math.Exp(k*up/free) + up*d)
-			v.up = 1 - off
-			v.starts = off * up / free
-			v.cold = v.starts * (1/rate + d)
+		if m > 0 && 1-below-at < rarely {
+			return always, out
 		}
-		out = append(out, v)
-		m += slots
-		below += p
+		out = append(out, e.level(below, at))
 	}
 }
 
-// poisson is the probability of n events where a are expected.
-func poisson(a float64, n int) float64 {
-	if a == 0 {
-		if n == 0 {
-			return 1
-		}
-		return 0
+// level is the worker that is at work while more requests are in the system than a number that has the probability at, below which are
+// below.
+func (e Elastic) level(below, at float64) level {
+	rate, d, k, slots := e.PerSecond, e.ColdStart.Seconds(), e.KeepAlive.Seconds(), float64(max(1, e.Slots))
+	up, free := rate*at, min(1, below+at)
+	// Where a worker is hardly ever free it is up: its crossings and its free time vanish together.
+	if free <= rarely || up == 0 {
+		return level{up: 1}
 	}
-	lg, _ := math.Lgamma(float64(n) + 1)
-	return math.Exp(float64(n)*math.Log(a) - a - lg)
+	off := free / (math.Exp(k*up/free) + up*d)
+	starts := off * up / free
+	wait := 1 + rate*d*at/free // for one start, the rest of its own slots and of others that it starts
+	more := max(0, wait/slots-1)
+	return level{
+		up: 1 - off + starts*more*(d+k+e.Service.Seconds()), starts: starts * (1 + more),
+		cold: starts / rate * max(wait, min(1+rate*d, slots)),
+	}
+}
+
+// poisson is the probabilities of first events and more where a are expected, as far as either tail can be told from nothing: beyond
+// 12 standard deviations. They are scaled to sum to 1, since the logarithms of large factorials leave too few digits.
+func poisson(a float64) (first int, p []float64) {
+	reach := 12*math.Sqrt(a) + 20
+	first = int(max(0, a-reach))
+	mode := int(a) - first
+	p = make([]float64, int(a+reach)-first+1)
+	p[mode] = 1
+	for i := mode; i > 0; i-- {
+		p[i-1] = p[i] * float64(first+i) / a
+	}
+	for i := mode + 1; i < len(p); i++ {
+		p[i] = p[i-1] * a / float64(first+i)
+	}
+	sum := 0.0
+	for _, v := range p {
+		sum += v
+	}
+	for i := range p {
+		p[i] /= sum
+	}
+	return first, p
 }
