@@ -3,6 +3,7 @@ package commit
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/rackrate/rackrate/internal/base/money"
 )
@@ -17,6 +18,10 @@ type curve struct {
 func (p Problem) curves(scale func(Step) Step) []curve {
 	out := make([]curve, p.months())
 	for m := range out {
+		if m > 0 && p.repeats(m) {
+			out[m] = out[m-1]
+			continue
+		}
 		top := int64(0)
 		each := func(f func(units, firm, time int64)) {
 			for _, s := range p.Scenarios {
@@ -38,6 +43,11 @@ func (p Problem) curves(scale func(Step) Step) []curve {
 		out[m] = curve{total.sum(), firm.sum()}
 	}
 	return out
+}
+
+// repeats says that a month is as the one before it.
+func (p Problem) repeats(m int) bool {
+	return !slices.ContainsFunc(p.Scenarios, func(s Scenario) bool { return !slices.Equal(s.Months[m], s.Months[m-1]) })
 }
 
 // whole is one unit in millionths.

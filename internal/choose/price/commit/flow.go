@@ -1,6 +1,9 @@
 package commit
 
-import "math"
+import (
+	"math"
+	"sort"
+)
 
 // net is the network along the time line: node t is the start of month t, and the last node the end of the horizon.
 type net struct {
@@ -38,6 +41,10 @@ func network(p Problem, months []curve, top int) *net {
 		price: make([]int64, end+1), dist: make([]int64, end+1), done: make([]bool, end+1), by: make([]hop, end+1),
 	}
 	for m, c := range months {
+		if m > 0 && p.repeats(m) {
+			n.worth[m] = n.worth[m-1]
+			continue
+		}
 		n.worth[m] = make([]int64, top)
 		copy(n.worth[m], p.worth(c))
 	}
@@ -147,12 +154,7 @@ func (n *net) room(h hop, most int) int {
 		i, step, limit = n.units-n.loose[h.month], 1, n.loose[h.month]
 	}
 	most = min(most, limit)
-	for k := 1; k < most; k++ {
-		if worth[i+k*step] != worth[i] {
-			return k
-		}
-	}
-	return most
+	return sort.Search(most, func(k int) bool { return worth[i+k*step] != worth[i] }) // it falls, so that equal ones lie together
 }
 
 // bound is what the prices of the nodes prove: by weak duality no flow costs less than
