@@ -41,9 +41,15 @@ func (s *search) unfit(c *candidate) (miss, bool) {
 	if c.mode != catalog.ServerlessPerHour {
 		return miss{}, false
 	}
-	perNode, each := Group(c.offer.Machine, 1).PerNode, c.est.Serving.AcceleratorsPerReplica
-	spans := !s.job.Service() && !s.job.Independent() && c.machines > 1 || s.job.Service() && each > perNode
-	return miss{reason: BySpan, have: float64(perNode), want: float64(max(each, c.machines*perNode)), quantity: "count"}, spans
+	perNode := Group(c.offer.Machine, 1).PerNode
+	together := perNode // accelerators that have to work together
+	switch {
+	case s.job.Service():
+		together = c.est.Serving.AcceleratorsPerReplica
+	case !s.job.Independent():
+		together = c.machines * perNode
+	}
+	return miss{reason: BySpan, have: float64(perNode), want: float64(together), quantity: "count"}, together > perNode
 }
 
 // coldStart is the time from the request that starts a serverless worker until it works on it: the container, and the weights

@@ -13,8 +13,9 @@ import (
 
 // mixed is a split of a candidate's machines and the quotes of its parts.
 type mixed struct {
-	parts  []price.Part
-	quotes []*catalog.Price
+	parts    []price.Part
+	quotes   []*catalog.Price
+	onDemand price.Way
 }
 
 // blend makes a candidate of a service the cheapest mix of the ways of paying that are allowed; false where one way does it all, or
@@ -23,7 +24,7 @@ func (s *search) blend(c *candidate) bool {
 	var ways price.Ways
 	var quotes []*catalog.Price // of what is committed
 	var onDemand, spot *catalog.Price
-	share, oldest := s.Workload.Traffic.Interruptible/100, 0
+	share := s.Workload.Traffic.Interruptible / 100
 	for i := range c.offer.Prices {
 		c.price = &c.offer.Prices[i]
 		if !slices.Contains(s.costs.modes, c.price.Mode) {
@@ -41,10 +42,7 @@ func (s *search) blend(c *candidate) bool {
 		case commit.Commits(c.price.Mode):
 			ways.Committed = append(ways.Committed, w)
 			quotes = append(quotes, c.price)
-		default:
-			continue
 		}
-		oldest = max(oldest, c.age)
 	}
 	if onDemand == nil || ways.Spot == nil && len(quotes) == 0 {
 		return false
@@ -54,10 +52,11 @@ func (s *search) blend(c *candidate) bool {
 	}
 	service := s.kept(c, float64(c.est.Hours))
 	bought := purchases(service, ways)
-	m := &mixed{parts: service.Split(ways, bought)}
+	m := &mixed{parts: service.Split(ways, bought), onDemand: ways.OnDemand}
 	if len(m.parts) < 2 {
 		return false
 	}
+	c.age = 0
 	for _, p := range m.parts {
 		q := onDemand
 		switch {
@@ -67,6 +66,7 @@ func (s *search) blend(c *candidate) bool {
 			q = quotes[slices.IndexFunc(ways.Committed, func(w price.Way) bool { return w.Mode == p.Mode && w.Hourly == p.Hourly })]
 		}
 		m.quotes = append(m.quotes, q)
+		c.age = max(c.age, s.age(q.AsOf))
 	}
 	largest := 0
 	for i, p := range m.parts {
@@ -74,7 +74,7 @@ func (s *search) blend(c *candidate) bool {
 			largest = i
 		}
 	}
-	c.mode, c.mix, c.price, c.hourly, c.age = catalog.Mix, m, m.quotes[largest], m.parts[largest].Hourly, oldest
+	c.mode, c.mix, c.price, c.hourly = catalog.Mix, m, m.quotes[largest], m.parts[largest].Hourly
 	return true
 }
 
@@ -150,9 +150,7 @@ func (s *search) mixture(c *candidate) *Mixture {
 		m.Shares = append(m.Shares, Share{Price: *c.mix.quotes[i], Machines: p.Peak, Of: of, Part: p})
 	}
 	service := s.kept(c, c.hours)
-	onDemand, _ := c.offer.Mode(catalog.OnDemand)
-	hourly, _ := s.Exchange.Rate(onDemand.Hourly, s.Currency)
-	w := price.Way{Mode: catalog.OnDemand, Hourly: hourly}
+	w := c.mix.onDemand
 	m.ByTheHour = service.Cost(w)
 	service.ByHour = price.Flat(service.Peak())
 	m.AtPeak = service.Cost(w)

@@ -261,6 +261,9 @@ func (s *search) outcome(c *candidate) (m miss, bad bool) {
 	if late > longestWork {
 		return miss{reason: ByDeadline, have: late, want: longestWork, quantity: "hours", because: &tooLong}, true
 	}
+	if m, bad := s.crowded(c); bad {
+		return m, true
+	}
 	b := s.bill(c, c.hours)
 	total := b.total()
 	if s.costs.limited && total.Cmp(s.costs.budget) > 0 {
@@ -278,6 +281,23 @@ func (s *search) outcome(c *candidate) (m miss, bad bool) {
 	}
 	if c.carbon = kg; !known {
 		c.carbon = -1
+	}
+	return miss{}, false
+}
+
+// crowded holds runs that go on at once against the limits on counts, which each of them by itself has met.
+func (s *search) crowded(c *candidate) (m miss, bad bool) {
+	l := s.Workload.Limits
+	machines := s.work(c.machines, c.hours).AtOnce() * c.machines
+	accelerators := machines * Group(c.offer.Machine, 1).PerNode
+	switch {
+	case machines == c.machines:
+	case single(c.offer):
+		return miss{reason: ByCount, have: 1, want: float64(machines), quantity: "machines"}, true
+	case l.MaxCount > 0 && accelerators > l.MaxCount:
+		return miss{reason: ByCount, have: float64(accelerators), want: float64(l.MaxCount), quantity: "count"}, true
+	case l.MaxInstances > 0 && machines > l.MaxInstances:
+		return miss{reason: ByCount, have: float64(machines), want: float64(l.MaxInstances), quantity: "machines"}, true
 	}
 	return miss{}, false
 }

@@ -100,6 +100,18 @@ type Plan struct {
 	OnFront bool // on the Pareto front
 }
 
+// quotes is the prices that the plan rests on: of a mix those of its shares.
+func (p *Plan) quotes() []catalog.Price {
+	if p.Mix == nil {
+		return []catalog.Price{p.Price}
+	}
+	var out []catalog.Price
+	for _, v := range p.Mix.Shares {
+		out = append(out, v.Price)
+	}
+	return out
+}
+
 // Elsewhere is a folded plan.
 type Elsewhere struct {
 	Region, Zone string

@@ -39,9 +39,19 @@ func (s *search) warnings(p *Plan, c *candidate) []Warning {
 	s.spotWarnings(p, c, add)
 	s.machineWarnings(o, est, add)
 	s.inputWarnings(c, add)
-	add(c.age > oldPriceDays, "price_old", Args{"Days": c.age, "AsOf": p.Price.AsOf})
-	for _, f := range p.Price.Flags {
-		add(true, "price_"+string(f), nil)
+	quotes := p.quotes()
+	for _, q := range quotes {
+		if s.age(q.AsOf) == c.age {
+			add(c.age > oldPriceDays, "price_old", Args{"Days": c.age, "AsOf": q.AsOf})
+			break
+		}
+	}
+	var flags []catalog.Flag
+	for _, q := range quotes {
+		for _, f := range q.Flags {
+			add(!slices.Contains(flags, f), "price_"+string(f), nil)
+			flags = append(flags, f)
+		}
 	}
 	for _, line := range p.Cost.Lines {
 		add(line.Assumed, "cost_assumed", Args{"Item": string(line.Item)})
@@ -57,10 +67,15 @@ func (s *search) warnings(p *Plan, c *candidate) []Warning {
 
 // termWarnings tells of terms that go on after the time that is priced.
 func (s *search) termWarnings(p *Plan, c *candidate, add func(bool, string, Args)) {
+	if n := s.work(c.machines, c.hours).AtOnce(); n > 1 {
+		add(true, "runs_overlap", Args{"Count": n, "Accelerators": n * p.Accelerators})
+	}
 	span := max(p.Time.Hours, s.Workload.Horizon)
 	beyond := func(mode catalog.BillingMode, machines int, hourly money.Rate) {
 		term := mode.Term()
-		add(span < term, "commitment_beyond_job", Args{"Term": term, "Total": price.Compute(hourly, machines, term)})
+		part := s.job.Service() && s.Workload.Horizon == 0 // of the term is all that is charged
+		add(span < term && part, "commitment_beyond_job", Args{"Term": term, "Total": price.Compute(hourly, machines, term)})
+		add(span < term && !part, "commitment_outlasts", Args{"Term": term})
 	}
 	if p.Mix == nil {
 		beyond(p.Price.Mode, p.Instances, p.Hourly)

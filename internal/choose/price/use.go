@@ -46,14 +46,15 @@ func (r Runs) terms(term unit.Hours) (n int, through bool) {
 	if r.PerMonth == 0 {
 		return n, false
 	}
-	if all := r.sets() * whole(r.Horizon, term); all <= n {
+	if all := r.AtOnce() * whole(r.Horizon, term); all <= n {
 		return all, true
 	}
 	return n, false
 }
 
-// sets is how many sets of machines are at work at once.
-func (r Runs) sets() int { return whole(unit.Hours(r.PerMonth)*r.Hours, unit.HoursPerMonth) }
+// AtOnce is how many runs are at work at once, each on machines of its own: more than one where a month does not hold them one after
+// another.
+func (r Runs) AtOnce() int { return max(1, whole(unit.Hours(r.PerMonth)*r.Hours, unit.HoursPerMonth)) }
 
 // whole is how many times a term holds h, rounded up; a hair over a whole number of terms is that number.
 func whole(h, term unit.Hours) int { return int(math.Ceil(float64(h/term) - 1e-9)) }
@@ -85,7 +86,7 @@ func (r Runs) Flow(w Way) Flow {
 	n, through := r.terms(term)
 	switch {
 	case through:
-		sets := r.sets()
+		sets := r.AtOnce()
 		for i := range n / sets {
 			f = f.buy(w, r.Machines, sets, startOf(i, term))
 		}

@@ -1,11 +1,13 @@
 package workload
 
 import (
+	"math"
 	"slices"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/rackrate/rackrate/internal/base/problem"
+	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/facts/model"
 )
 
@@ -125,8 +127,12 @@ func (r *reader) rivalGiven(path string) bool {
 func (r *reader) derive() {
 	d := r.draft
 	r.fitTrace()
-	if d.Kind == Serve && d.Horizon > 0 {
+	switch {
+	case d.Horizon == 0:
+	case d.Kind == Serve:
 		d.Duration = d.Horizon
+	default: // so many runs a month: 30 days are one, and so are 31
+		d.Horizon = unit.Hours(max(1, math.Round(float64(d.Horizon/unit.HoursPerMonth)))) * unit.HoursPerMonth
 	}
 	if d.Kind == Simulate {
 		d.sim.MeasuredIsBound = r.good["seconds_per_step"]
