@@ -3,7 +3,7 @@
 //
 // The expected time is Daly's (FGCS 22, 2006), minimised exactly rather than by his or Young's series. The arithmetic takes interruptions
 // as a Poisson process; Replay takes them as they were. Invariants: an interrupted job is never faster than an uninterrupted one; more
-// interruptions never make it faster; no interval is better than the exact one. Pure: random numbers come from a seed.
+// interruptions never make it faster; no interval has a lower mean than the exact one where no notice is given. Pure: random numbers come from a seed.
 // Imported by choose/plan and front.
 package spot
 
@@ -31,6 +31,9 @@ func (p Process) pieces(work, x float64) (n, last float64) {
 	n = math.Max(1, math.Ceil((work-p.Save)/x-1e-9))
 	return n, work - (n-1)*x
 }
+
+// Warned says whether a checkpoint fits into the notice. One that takes no time needs none.
+func (p Process) Warned() bool { return p.Save > 0 && p.Save <= p.Notice }
 
 func (p Process) undisturbed() bool { return math.IsInf(p.MTBI, 1) || p.MTBI <= 0 }
 
@@ -92,7 +95,7 @@ func (p Process) Minimiser() float64 {
 
 // Interval is the exact minimiser of Expected: the work itself where no checkpoint is worth its time, 0 where checkpoints cost nothing. Of
 // n pieces the best are equally long with their checkpoints, (W − C)/n each, and the mean is convex in n; so n is one of the
-// whole numbers beside that of Minimiser.
+// whole numbers beside that of Minimiser. It counts on no notice, which is best effort.
 func (p Process) Interval(work float64) float64 {
 	if p.undisturbed() || work <= p.Save {
 		return work
@@ -138,7 +141,7 @@ func (p Process) Run(work, x float64) Outcome {
 		o.P95 = o.Mean
 		return o
 	}
-	if p.Save > 0 && p.Save <= p.Notice {
+	if p.Warned() {
 		// Saving at each notice pays off unless notices come about as fast as checkpoints are written.
 		if heard := p.warned(work, x); heard.Mean < o.Mean {
 			return heard

@@ -157,7 +157,7 @@ func (p Process) simulate(rng *rand.Rand, work, x float64) float64 {
 			}
 			if life < need {
 				now += life
-				if p.Save > 0 && p.Save <= p.Notice {
+				if p.Warned() {
 					part += math.Max(0, math.Min(life-p.Save, piece-part))
 				}
 				break

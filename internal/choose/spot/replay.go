@@ -76,24 +76,30 @@ type Replayed struct {
 	Runs          int
 }
 
-// endless is after how many spells a run counts as one that never finishes.
-const endless = 20000
+// endless is after how many losses a run counts as one that never finishes. After effort losses in all no further run begins: the more of
+// them a run has, the fewer runs tell as much.
+const (
+	endless = 5_000_000
+	effort  = 4 * endless
+)
 
 // Replay plays work that saves every x hours on times up and down drawn from spells, each equally likely to come next: an alternating
-// renewal process. The first instance is there at the start. Waiting takes time and is not paid. The same seed gives the same answer.
+// renewal process; so many times, or fewer where each meets very many losses. The first instance is there at the start. Waiting takes
+// time and is not paid. The same seed gives the same answer.
 func (p Process) Replay(work, x float64, s Spells, runs int, seed uint64) Replayed {
 	rng := rand.New(rand.NewPCG(seed, 0x5851f42d4c957f2d))
-	all, paid := make([]float64, runs), make([]float64, runs)
-	r := Replayed{Runs: runs}
-	for i := range runs {
+	var all, paid []float64
+	total := 0
+	for len(all) < runs && total < effort {
 		run, waited, losses := p.play(work, x, s, rng)
 		if math.IsInf(run, 1) {
 			inf := math.Inf(1)
-			return Replayed{Mean: inf, P95: inf, Paid: inf, PaidP95: inf, Interruptions: inf, Runs: i + 1}
+			return Replayed{Mean: inf, P95: inf, Paid: inf, PaidP95: inf, Interruptions: inf, Runs: len(all) + 1}
 		}
-		all[i], paid[i] = run+waited, run
-		r.Interruptions += float64(losses) / float64(runs)
+		all, paid = append(all, run+waited), append(paid, run)
+		total += losses
 	}
+	r := Replayed{Runs: len(all), Interruptions: float64(total) / float64(len(all))}
 	r.Mean, r.P95 = middle(all)
 	r.Paid, r.PaidP95 = middle(paid)
 	return r
@@ -116,6 +122,11 @@ func (p Process) play(work, x float64, s Spells, rng *rand.Rand) (run, waited fl
 		up := s.Up[rng.IntN(len(s.Up))]
 		life := up - ready
 		for life > 0 {
+			// Whole pieces but the last, as many as there is life for.
+			if n := math.Floor(math.Min(life/(x+p.Save), math.Ceil((work-done-x-p.Save-1e-9)/x))); part == 0 && n > 0 {
+				life, done = life-n*(x+p.Save), done+n*x
+				continue
+			}
 			piece, last := x, work-done <= x+p.Save+1e-9
 			need := x + p.Save - part
 			if last {

@@ -48,6 +48,18 @@ func TestReplayByHand(t *testing.T) {
 	}
 }
 
+// Work of years, saved every few seconds, takes its millions of pieces at once, and fewer runs for its many losses; it is not called endless.
+func TestReplayOfYears(t *testing.T) {
+	s := Spells{Up: []float64{2, 6}, Down: []float64{1}, Losses: 2}
+	p := Process{MTBI: 4, Save: 1.0 / 3.6e6, Restart: 0.1}
+	const work = 100 * 8760.0
+	o := p.Run(work, 0)
+	r := p.Replay(work, o.Every, s, 4000, 1)
+	if r.Runs < 50 || r.Runs > 200 || math.Abs(r.Interruptions/(work/3.9)-1) > 0.01 || math.Abs(r.Paid/o.Mean-1) > 0.001 || r.P95 > 1.01*r.Mean {
+		t.Errorf("%+v, by the formula %+v", r, o)
+	}
+}
+
 // On exponential times up a replay agrees with the arithmetic, mean and percentile.
 func TestReplayAgreesWithTheFormula(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))

@@ -33,8 +33,9 @@ type SpotSimulateRequest struct {
 type SpotSimulation struct {
 	SpotSimulateRequest
 	*deadline.Report
-	Hourly money.Rate // on demand, of all instances, in the report's currency
-	Zones  int        // traces read
+	Hourly     money.Rate             // on demand, of all instances, in the report's currency
+	SpotHourly unit.Maybe[money.Rate] // as Hourly, where it never changes and is the same for all traces
+	Zones      int                    // traces read
 }
 
 // Missed is how many runs of all policies missed the deadline.
@@ -77,7 +78,16 @@ func (a *App) SpotSimulate(ctx context.Context, q SpotSimulateRequest) (*SpotSim
 		}
 		return nil, err
 	}
-	return &SpotSimulation{q, report, hourly, len(series)}, nil
+	return &SpotSimulation{q, report, hourly, steady(prices, hourly.Currency()), len(series)}, nil
+}
+
+// steady is the price that holds throughout and everywhere.
+func steady(prices []spot.Prices, c money.Currency) unit.Maybe[money.Rate] {
+	first := prices[0].Nanos[0]
+	if slices.ContainsFunc(prices, func(p spot.Prices) bool { return p.Gap != maxTick || p.Nanos[0] != first }) {
+		return unit.None[money.Rate]()
+	}
+	return unit.Some(money.PerHour(first, c))
 }
 
 // spotPrices are the prices of an instance for each of so many traces, in the currency that amounts are shown in.
@@ -118,9 +128,6 @@ func (a *App) spotPrices(q SpotSimulateRequest, traces int) ([]spot.Prices, erro
 // maxTick is the length of the one tick of a price that holds throughout.
 const maxTick = unit.Hours(math.MaxFloat64)
 
-// most is how many zones a market may have.
-const most = 20
-
 // markets are the places where the work is played: each trace by itself, or all as zones of one.
 func markets(q SpotSimulateRequest, series []spot.Series, prices []spot.Prices, hourly money.Rate) ([]*deadline.Market, error) {
 	var out []*deadline.Market
@@ -129,11 +136,8 @@ func markets(q SpotSimulateRequest, series []spot.Series, prices []spot.Prices, 
 	for i, s := range series {
 		p := prices[min(i, len(prices)-1)]
 		faults = append(faults, sameStart(s.Name, s.Since, p.Name, p.Since)...)
-		zone := deadline.Zone{Name: s.Name, Up: spot.TraceOf(s, q.Nodes).Up, Price: p.Nanos}
-		if len(p.Nanos) > 1 { // a market is known as far as both its availability and its price are
-			zone.Price = p.On(s.Gap, len(zone.Up))
-			zone.Up = zone.Up[:len(zone.Price)]
-		}
+		zone := deadline.Zone{Name: s.Name, Up: spot.TraceOf(s, q.Nodes).Up, Price: p.On(s.Gap, len(s.At))}
+		zone.Up = zone.Up[:len(zone.Price)] // a market is known as far as both its availability and its price are
 		if !q.Together || i == 0 {
 			out = append(out, &deadline.Market{Gap: s.Gap, OnDemand: hourly, Zones: []deadline.Zone{zone}})
 			continue
@@ -145,9 +149,6 @@ func markets(q SpotSimulateRequest, series []spot.Series, prices []spot.Prices, 
 		}
 		faults = append(faults, sameStart(s.Name, s.Since, first.Name, first.Since)...)
 		out[0].Zones = append(out[0].Zones, zone)
-	}
-	if q.Together && len(series) > most {
-		faults = append(faults, problem.New(problem.Input, "spot.many_zones", problem.Args{"Traces": len(series), "Most": most}))
 	}
 	return out, faults.OrNil()
 }
@@ -164,10 +165,3 @@ func sameStart(name string, since unit.Maybe[int64], other string, otherSince un
 
 // Slack is the share of the work that the deadline leaves beside it.
 func (q SpotSimulateRequest) Slack() float64 { return float64(q.Deadline/q.Work) - 1 }
-
-// Steady is the price of a spot instance where it never changes and is the same for all traces.
-func (q SpotSimulateRequest) Steady() (money.Rate, bool) {
-	first := q.Spot[0]
-	same := !slices.ContainsFunc(q.Spot, func(p SpotPrice) bool { return p != first })
-	return first.Rate, same && first.File == ""
-}

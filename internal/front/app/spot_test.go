@@ -98,6 +98,9 @@ func TestSpotSimulate(t *testing.T) {
 	s, err := simulate(t, app.SpotSimulateRequest{Traces: traces, OnDemand: money.PerHour(21e9, money.CNY), Spot: number(1), Policies: []string{"on-demand"}})
 	x, _ := newApp(t).Exchange()
 	want, _ := x.Rate(money.PerHour(21e9, money.CNY), money.USD)
+	if rate, ok := s.SpotHourly.Get(); !ok || rate != usd(1) {
+		t.Errorf("spot at %v", rate)
+	}
 	if err != nil || s.Hourly != want || math.Abs(s.Overall[0].Cost.Float()-4*want.Float()) > 1e-5 {
 		t.Errorf("%+v, %v; want %v an hour", s, err, want)
 	}

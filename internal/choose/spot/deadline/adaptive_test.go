@@ -178,9 +178,12 @@ func TestAdaptiveLooksBackOnly(t *testing.T) {
 		cut := rapid.IntRange(0, j.Deadline).Draw(r, "cut")
 		other := &Market{Gap: m.Gap, OnDemand: m.OnDemand}
 		for _, z := range m.Zones {
-			o := Zone{Up: slices.Clone(z.Up), Price: z.Price}
-			for i := cut; i < len(o.Up); i++ {
-				o.Up[i] = !o.Up[i]
+			o := Zone{Up: slices.Clone(z.Up)}
+			for i := range o.Up {
+				o.Price = append(o.Price, z.price(i))
+				if i >= cut {
+					o.Up[i], o.Price[i] = !o.Up[i], 7-o.Price[i]
+				}
 			}
 			other.Zones = append(other.Zones, o)
 		}

@@ -28,12 +28,14 @@ type Ask struct {
 	Deadline       unit.Hours // from the start
 }
 
-// In is the job in ticks of so many hours: the work and the deadline rounded, the overhead rounded up.
+// In is the job in ticks of so many hours: the work and the deadline rounded, half a tick up, and the overhead rounded up. What floating
+// point adds to a number of ticks or takes from it does not count.
 func (a Ask) In(gap unit.Hours) Job {
+	const noise = 1e-9
 	ticks := func(h unit.Hours) float64 { return float64(h / gap) }
 	return Job{
-		Work: int(math.Round(ticks(a.Work))), Deadline: int(math.Round(ticks(a.Deadline))),
-		Overhead: int(math.Ceil(ticks(a.Overhead) - 1e-9)),
+		Work: int(math.Floor(ticks(a.Work) + 0.5 + noise)), Deadline: int(math.Floor(ticks(a.Deadline) + 0.5 + noise)),
+		Overhead: int(math.Ceil(ticks(a.Overhead) - noise)),
 	}
 }
 
@@ -72,6 +74,17 @@ func (z *Zone) price(tick int) int64 {
 		return z.Price[0]
 	}
 	return z.Price[tick]
+}
+
+// countable says whether the cost of so many ticks at the highest price fits into what sums are kept in.
+func (m *Market) countable(ticks int) bool {
+	highest := m.OnDemand.Nanos()
+	for _, z := range m.Zones {
+		for _, p := range z.Price {
+			highest = max(highest, p)
+		}
+	}
+	return highest <= never/int64(ticks)
 }
 
 // Ticks is how long the market is known.
@@ -118,12 +131,6 @@ type Outcome struct {
 	Preemptions    int   // spot instances taken away
 	Finished       int   // ticks from the start
 	Missed         bool
-}
-
-// Cost is what the ticks cost.
-func (o Outcome) Cost(m *Market) money.Amount {
-	c := m.OnDemand.Currency()
-	return money.PerHour(o.Nanos, c).For(float64(m.Gap))
 }
 
 // Run plays a job from a tick of the market on. A policy that does not know the future is held by a safety net: when what it chooses

@@ -12,6 +12,7 @@ func (optimal) Begin(j Job, m *Market, start int) func(*View) Choice {
 	return follow
 }
 
+// never is more than anything costs: four times as much can still be counted.
 const never = math.MaxInt64 / 4
 
 // plan is the cheapest way to do a job from one start on: a decision for each tick and progress, for each instance that may be held.

@@ -1,6 +1,7 @@
 package deadline
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -93,21 +94,32 @@ func (uniformProgress) Begin(j Job, _ *Market, _ int) func(*View) Choice {
 	}
 }
 
-// ross is a randomised policy in the spirit of ROSS (arXiv 2601.14612), whose point is that no fixed rule can be better than the price
-// ratio in the worst case while a random one can: it waits for spot until a share of the slack drawn at the start is used up,
-// and from then on never stands still.
+// ross is the randomised policy of Bhuyan et al. ("Exploiting Spot Instances for Time-Critical Cloud Workloads Using Optimal Randomized
+// Strategies", INFOCOM 2026, arXiv 2601.14612) after its published outline. Where starting is free its mean is at most sqrt(K) times
+// the optimum, K being on-demand's price over that of spot. It waits for spot as long as the time left over the work left is above
+// (1 + 2·sqrt(K)) / (1 + sqrt(K)). Then it draws a stretch of 1 / (1 + sqrt(K)) of the work left, from as much time as that work takes, in
+// which it never stands still; around it, it waits for spot. The outline does not say which instance it takes in the stretch: here spot
+// where it is there, and on-demand, once started, to its end.
 type ross struct{}
 
 func (ross) Name() string { return "ross" }
 
 func (ross) Begin(j Job, _ *Market, start int) func(*View) Choice {
 	share := rand.New(rand.NewPCG(uint64(start), 0x9e3779b97f4a7c15)).Float64()
-	patience := int(share * float64(j.Deadline-j.Work-j.Overhead))
+	drawn, from, until := false, 0.0, 0.0
 	return func(v *View) Choice {
-		if idle := v.Tick - v.Progress; v.Holding == OnDemand && idle+j.Overhead > patience {
-			return OnDemand // going back would use up more slack than is left for waiting
-		} else if idle < patience {
+		tick, work, time := float64(v.Tick), float64(j.Work-v.Progress), float64(j.Deadline-v.Tick)
+		root := math.Sqrt(float64(v.OnDemand) / float64(slices.Min(v.Price)))
+		if !drawn && time*(1+root) <= work*(1+2*root) {
+			length := work / (1 + root)
+			drawn, from = true, tick+share*(work-length)
+			until = from + length
+		}
+		if !drawn || tick < from || tick >= until {
 			return v.spotOr(Off)
+		}
+		if v.Holding == OnDemand {
+			return OnDemand
 		}
 		return v.spotOr(OnDemand)
 	}

@@ -43,7 +43,7 @@ type MarketReport struct {
 type Score struct {
 	Policy         string
 	Runs           int
-	Cost           money.Amount // mean, rounded to the micro
+	Cost           money.Amount // mean, rounded once to the micro
 	RatioToOptimal float64      // mean cost over the optimum's mean cost
 	Saving         float64      // share of the mean cost of on-demand only
 	Preemptions    float64      // spot instances taken away
@@ -83,6 +83,8 @@ func (s Sweep) Compare(ctx context.Context) (*Report, error) {
 			faults = append(faults, problem.All(err)...)
 		} else if len(m.Zones) > MaxZones {
 			faults = append(faults, problem.New(problem.Input, "spot.too_many_zones", problem.Args{"Zones": len(m.Zones), "Most": MaxZones}))
+		} else if !m.countable(j.Deadline) {
+			faults = append(faults, problem.New(problem.Input, "spot.too_dear", problem.Args{"Ticks": j.Deadline}))
 		} else if m.Ticks() < j.Deadline {
 			r.Short = append(r.Short, m.Name())
 		} else {
@@ -125,7 +127,7 @@ func (s Sweep) Compare(ctx context.Context) (*Report, error) {
 // tally is sums over runs.
 type tally struct {
 	runs, preemptions, missed, spot, ticks int
-	micros                                 int64
+	nanoHours                              float64 // prices an hour, in nanos, times the hours they were paid for
 	hours                                  float64
 }
 
@@ -135,12 +137,12 @@ func (t *tally) add(u tally) {
 	t.missed += u.missed
 	t.spot += u.spot
 	t.ticks += u.ticks
-	t.micros += u.micros
+	t.nanoHours += u.nanoHours
 	t.hours += u.hours
 }
 
 func (t *tally) run(o Outcome, m *Market) {
-	one := tally{runs: 1, preemptions: o.Preemptions, spot: o.Spot, ticks: o.Spot + o.OnDemand, micros: o.Cost(m).Micros(), hours: float64(o.Finished) * float64(m.Gap)}
+	one := tally{runs: 1, preemptions: o.Preemptions, spot: o.Spot, ticks: o.Spot + o.OnDemand, nanoHours: float64(o.Nanos) * float64(m.Gap), hours: float64(o.Finished) * float64(m.Gap)}
 	if o.Missed {
 		one.missed = 1
 	}
@@ -171,13 +173,13 @@ func (s Sweep) market(m *Market) []tally {
 
 // scores are the means of the policies; the last two tallies are those of on-demand only and the optimum.
 func (s Sweep) scores(tallies []tally, c money.Currency) []Score {
-	mean := func(t tally) float64 { return float64(t.micros) / float64(t.runs) }
+	mean := func(t tally) float64 { return t.nanoHours / float64(t.runs) }
 	onDemand, best := mean(tallies[len(s.Policies)]), mean(tallies[len(s.Policies)+1])
 	var out []Score
 	for i, p := range s.Policies {
 		t := tallies[i]
 		out = append(out, Score{
-			Policy: p.Name(), Runs: t.runs, Cost: money.Micros(int64(math.Round(mean(t))), c),
+			Policy: p.Name(), Runs: t.runs, Cost: money.Micros(int64(math.Round(mean(t)/1e3)), c),
 			RatioToOptimal: mean(t) / best, Saving: 1 - mean(t)/onDemand,
 			Preemptions: float64(t.preemptions) / float64(t.runs), SpotShare: float64(t.spot) / float64(t.ticks),
 			Hours: unit.Hours(t.hours / float64(t.runs)), Missed: t.missed,

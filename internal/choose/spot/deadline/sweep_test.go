@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/base/unit"
 )
@@ -63,9 +64,41 @@ func TestMarketsDoNotTouch(t *testing.T) {
 	}
 }
 
+// A mean is rounded once, and not each run before: of 1.4, 1.4 and 1.8 micros it is 1.53, and so 2.
+func TestMeansAreRoundedOnce(t *testing.T) {
+	m := market(3, strings.Repeat("+", 8))
+	m.Gap, m.Zones[0].Price = 0.5, []int64{1400, 1400, 1400, 1400, 1, 1800, 1800, 1}
+	r, err := Sweep{Ask{Work: 1, Deadline: 1.5}, []*Market{m}, 3, []Policy{greedy{}}}.Compare(context.Background())
+	if err != nil || r.Overall[0].Cost.Micros() != 2 || math.Abs(r.Overall[0].Saving-(1-4.6/9e6)) > 1e-15 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// Prices that add up to more than can be counted are refused, and not added up to nonsense.
+func TestCountable(t *testing.T) {
+	m := market(1, strings.Repeat("+", 10))
+	ask := Ask{Work: 5, Deadline: 10}
+	for _, c := range []struct {
+		onDemand, spot int64
+		ok             bool
+	}{{never / 10, 1, true}, {never/10 + 1, 1, false}, {1, never / 10, true}, {1, math.MaxInt64, false}} {
+		m.OnDemand, m.Zones[0].Price = money.PerHour(c.onDemand, money.USD), []int64{c.spot}
+		r, err := Sweep{ask, []*Market{m}, 1, All()}.Compare(context.Background())
+		if (err == nil) != c.ok || err != nil && problem.All(err)[0].Code != "spot.too_dear" {
+			t.Errorf("%+v: %v", c, err)
+		} else if err == nil && (r.Overall[0].Missed > 0 || r.Overall[5].RatioToOptimal != 1 || r.Overall[1].RatioToOptimal < 1) {
+			t.Errorf("%+v: %+v", c, r.Overall)
+		}
+	}
+}
+
 func TestJobs(t *testing.T) {
 	const gap = unit.Hours(195.0 / 3600)
 	if j := (Ask{Work: 48, Overhead: 0.2, Deadline: 48 * 1.25}).In(gap); j != (Job{886, 1108, 4}) {
+		t.Errorf("%+v", j)
+	}
+	// 3.5 h and 15 % of it are 241.5 minutes, which floating point puts a little below.
+	if j := (Ask{Work: 3.5, Deadline: unit.Hours(3.5 * 1.15), Overhead: 0.1}).In(unit.Hours(1.0 / 60)); j != (Job{210, 242, 6}) {
 		t.Errorf("%+v", j)
 	}
 	for _, c := range []struct {

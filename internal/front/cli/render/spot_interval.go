@@ -170,7 +170,14 @@ func (d *SpotInterval) remarks(s *say.Speaker) []string {
 			lines = append(lines, s.Say("spot.replay", args), d.verdict(s))
 		}
 	}
-	return append(lines, s.Text("spot.interval.legend"))
+	notice := ""
+	if v, ok := d.Request.Notice.Get(); ok && v > 0 && d.Process.Save > 0 && !math.IsInf(d.Process.MTBI, 0) {
+		notice = "short"
+		if d.Process.Warned() {
+			notice = "saves"
+		}
+	}
+	return append(lines, s.Say("spot.interval.legend", say.Args{"Notice": notice}))
 }
 
 // off is how far the formula may be from the replay before it is called wrong.

@@ -76,11 +76,8 @@ func (d *SpotSimulation) title(s *say.Speaker) string {
 // terms say what was played where, and at which prices.
 func (d *SpotSimulation) terms(s *say.Speaker) string {
 	args := say.Args{"Starts": d.Starts, "OnDemand": d.Hourly, "Spot": "", "Ratio": "", "Count": len(d.Markets)}
-	if rate, ok := d.Steady(); ok {
-		args["Spot"] = s.Rate(rate.Mul(float64(d.Nodes)))
-		if rate.Currency() == d.OnDemand.Currency() {
-			args["Ratio"] = s.Number(d.OnDemand.Float() / rate.Float())
-		}
+	if rate, ok := d.SpotHourly.Get(); ok {
+		args["Spot"], args["Ratio"] = s.Rate(rate), s.Number(d.Hourly.Float()/rate.Float())
 	}
 	if d.Together {
 		args["Count"] = d.Zones
