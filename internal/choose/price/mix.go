@@ -2,6 +2,7 @@ package price
 
 import (
 	"math"
+	"slices"
 
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/unit"
@@ -26,8 +27,10 @@ type Part struct {
 	ByHour [24]int
 	// Hours is the machine-hours paid for within the service's time, Idle those of them that nothing needed.
 	Hours, Idle unit.Hours
-	Peak        int // machines at once, at most
-	Terms       int // of one machine each, bought in all; 0 without a term or where only their share is charged
+	Peak        int        // machines at once, at most
+	Terms       int        // of one machine each, bought in all; 0 without a term or where only their share is charged
+	Bought      []Purchase // those terms, in the order of their starts
+	Steady      bool       // a commitment to as many machines all the time
 	Cost        money.Amount
 	Flow        Flow // sums to Cost
 }
@@ -179,11 +182,13 @@ func (m *mixer) committed(i int, w Way) (p Part, some bool) {
 			continue
 		}
 		p.Terms += b.Machines
+		p.Bought = append(p.Bought, b)
 		p.Hours += unit.Hours(b.Machines) * min(term, m.service.Hours-unit.Hours(b.Start)*unit.HoursPerMonth)
 		f = f.buy(w, 1, b.Machines, b.Start)
 	}
 	if some {
-		p.Flow, p.Cost = f, f.Total()
+		p.Flow, p.Cost, p.Steady = f, f.Total(), slices.Min(at) == p.Peak
+		slices.SortStableFunc(p.Bought, func(a, b Purchase) int { return a.Start - b.Start })
 	}
 	return p, some
 }

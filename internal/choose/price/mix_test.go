@@ -45,7 +45,7 @@ func TestSplitWithTermsPaidWhole(t *testing.T) {
 	s := Service{ByHour: Flat(1), Hours: 18 * unit.HoursPerMonth, Whole: true}
 	w := Ways{OnDemand: way(catalog.OnDemand, "1"), Committed: []Way{way(catalog.Reserved1Y, "0.6"), way(catalog.Reserved3Y, "0.5")}}
 	parts := s.Split(w, []Purchase{{0, 1, 0}})
-	if len(parts) != 2 || parts[0].Terms != 1 || parts[0].Cost.Decimal() != "5256.00" || parts[1].Cost.Decimal() != "4380.00" {
+	if len(parts) != 2 || parts[0].Terms != 1 || parts[0].Steady || len(parts[0].Bought) != 1 || parts[0].Cost.Decimal() != "5256.00" || parts[1].Cost.Decimal() != "4380.00" {
 		t.Errorf("%+v", parts)
 	}
 }
@@ -116,6 +116,13 @@ func TestSplitAddsUp(t *testing.T) {
 		for _, p := range parts {
 			if p.Flow.Total() != p.Cost || p.Idle > 0 && p.Mode.Term() == 0 || p.Idle > p.Hours {
 				r.Fatalf("%+v", p)
+			}
+			terms := 0
+			for _, b := range p.Bought {
+				terms += b.Machines
+			}
+			if terms != p.Terms {
+				r.Fatalf("%d terms bought of %d", terms, p.Terms)
 			}
 			used += p.Hours - p.Idle
 		}

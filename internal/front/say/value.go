@@ -145,6 +145,14 @@ func (s *Speaker) List(names []string) string {
 	return strings.Join(names, ", ")
 }
 
+// Clauses puts sentences without an end one after another.
+func (s *Speaker) Clauses(parts []string) string {
+	if s.lang == Chinese {
+		return strings.Join(parts, "；")
+	}
+	return strings.Join(parts, "; ")
+}
+
 // FLOP prints an amount of arithmetic: 1.6e+21 as "1.6e21 FLOP".
 func (s *Speaker) FLOP(f unit.FLOP) string {
 	if f == 0 {

@@ -27,10 +27,17 @@ type MixShare struct {
 	MachineHours     *float64  `json:"machine_hours"`
 	IdleMachineHours *float64  `json:"idle_machine_hours"`
 	Terms            int       `json:"terms"`
+	Purchases        []MixBuy  `json:"purchases"`
 	Cost             string    `json:"cost"`
 	Share            *float64  `json:"share"`
 	CashFlow         []Payment `json:"cash_flow"`
 	Price            *Price    `json:"price"`
+}
+
+// MixBuy is machines committed from the start of a month on, counted from 1, for a term.
+type MixBuy struct {
+	Month    int `json:"month"`
+	Machines int `json:"machines"`
 }
 
 // Serverless is how a service on serverless workers behaves over a day.
@@ -57,9 +64,13 @@ func fromMix(m *plan.Mixture) *Mix {
 	}
 	out := &Mix{AtPeak: moneyOf(m.AtPeak), ByTheHour: moneyOf(m.ByTheHour)}
 	for _, v := range m.Shares {
+		buys := []MixBuy{}
+		for _, b := range v.Bought {
+			buys = append(buys, MixBuy{b.Start + 1, b.Machines})
+		}
 		out.Shares = append(out.Shares, MixShare{
 			Billing: string(v.Mode), Machines: v.Machines, ByHour: v.ByHour, MachineHours: number(float64(v.Hours), 9),
-			IdleMachineHours: number(float64(v.Idle), 9), Terms: v.Terms, Cost: v.Cost.Decimal(), Share: number(v.Of, 6),
+			IdleMachineHours: number(float64(v.Idle), 9), Terms: v.Terms, Purchases: buys, Cost: v.Cost.Decimal(), Share: number(v.Of, 6),
 			CashFlow: fromFlow(v.Flow), Price: PriceOf(v.Price, v.Hourly, true),
 		})
 	}

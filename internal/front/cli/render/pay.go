@@ -34,8 +34,11 @@ func mixPart(v plan.Share, s *say.Speaker) string {
 			hours++
 		}
 	}
-	if v.Mode.Term() > 0 {
+	switch {
+	case v.Steady:
 		id = "plan.mix.committed"
+	case v.Mode.Term() > 0:
+		id = "plan.mix.staggered"
 	}
 	return s.Say(id, say.Args{"Machines": v.Machines, "Mode": v.Mode, "Hours": hours, "Share": s.Percent(v.Of)})
 }
@@ -85,10 +88,25 @@ func (e explainer) mix() {
 		}))
 	}
 	for _, v := range e.q.Mix.Shares {
+		if len(v.Bought) > 1 || len(v.Bought) == 1 && !v.Steady {
+			e.more(e.s.Say("explain.mix.buys", say.Args{"Mode": v.Mode, "Buys": e.buys(v.Bought)}))
+		}
 		if when := e.when(v); when != "" {
 			e.more(when)
 		}
 	}
+}
+
+// buys lists purchases: "4 in month 1, 4 in month 5".
+func (e explainer) buys(bought []price.Purchase) string {
+	var out []string
+	for _, b := range bought {
+		out = append(out, e.s.Say("explain.mix.buy", say.Args{"Machines": b.Machines, "Month": b.Start + 1}))
+	}
+	if len(out) > manySpans {
+		out = append(out[:manySpans-1], e.s.Say("explain.also.more", say.Args{"Count": len(out) - manySpans + 1}))
+	}
+	return e.s.List(out)
 }
 
 // manySpans is how many stretches of the day are listed; JSON has every hour.
@@ -96,6 +114,9 @@ const manySpans = 8
 
 // when lists the machines of a share through the day; empty where they are as many all day, or change too often to read.
 func (e explainer) when(v plan.Share) string {
+	if v.Mode.Term() > 0 {
+		return "" // all day
+	}
 	var spans []string
 	for from := 0; from < 24; {
 		to := from + 1
@@ -131,7 +152,7 @@ func (e explainer) pays() {
 	if len(parts) > manySpans {
 		parts = append(parts[:manySpans-1], e.s.Say("explain.also.more", say.Args{"Count": len(parts) - manySpans + 1}))
 	}
-	e.head("pays", strings.Join(parts, "; "))
+	e.head("pays", e.s.Clauses(parts))
 	e.more(e.s.Say("explain.pays.effective", say.Args{"Price": rate4(e.s, c.Effective)}))
 	if c.Runs > 1 {
 		e.more(e.s.Say("explain.pays.run", say.Args{"Amount": e.s.MoneyExact(c.PerRun), "Count": c.Runs}))
