@@ -18,7 +18,7 @@ type SpotInterval struct{ *app.SpotInterval }
 func fine(s *say.Speaker, hours float64) string {
 	sec := hours * 3600
 	switch {
-	case math.IsInf(hours, 0) || hours > 1e6:
+	case math.IsInf(hours, 0) || hours > 1e8: // ten thousand years
 		return s.Text("spot.never")
 	case hours >= 1000:
 		return s.Say("unit.days", say.Args{"N": unit.Sig3(hours / 24)})
