@@ -1,7 +1,9 @@
 package deadline
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/rackrate/rackrate/internal/choose/spot"
@@ -37,17 +39,16 @@ func (*adaptive) Name() string { return "adaptive" }
 
 // Begin forgets all runs but keeps decisions, which depend on beliefs and not on what led to them.
 func (a *adaptive) Begin(j Job, m *Market, _ int) func(*View) Choice {
-	r := &adaptiveRun{policy: a, job: j, gap: float64(m.Gap), zones: make([]watch, len(m.Zones)), all: a.law.watch(), up: make([]bool, len(m.Zones))}
+	n := len(m.Zones)
+	r := &adaptiveRun{policy: a, job: j, gap: float64(m.Gap), zones: make([]zone, n), tiers: make([]tier, n), order: make([]int, n)}
 	known := a.law.watch()
 	for _, t := range a.history {
 		known.learn(t)
 	}
-	for i := range r.zones {
-		r.zones[i] = known
+	for i := range n {
+		r.zones[i].watch, r.tiers[i].watch, r.order[i] = known, a.law.watch(), i
 	}
-	if len(r.zones) == 1 { // of several, that all are down at once is something history does not tell
-		r.all = known
-	}
+	r.tiers[0].watch = known // of several zones, that all are down at once is something history does not tell
 	return r.decide
 }
 
@@ -56,91 +57,153 @@ type adaptiveRun struct {
 	policy *adaptive
 	job    Job
 	gap    float64
-	zones  []watch
-	all    watch // of whether any zone has an instance
-	up     []bool
-
-	losses, others float64 // instances that went, and those at which another zone had one
-	paid, seen     float64 // sum and number of the spot prices seen, as shares of that of on-demand
+	zones  []zone
+	order  []int  // the zones by price
+	tiers  []tier // the cheapest zone, the two cheapest, and so on
 }
+
+// zone is what was seen of a zone.
+type zone struct {
+	watch
+	has        bool // an instance now, at less than the price of on-demand
+	price      int64
+	paid, seen float64 // sum and number of its prices while it had one
+}
+
+// tier is what was seen of some of the cheapest zones together.
+type tier struct {
+	watch
+	losses, others float64 // instances that went, and those at which another of the zones had one
+}
+
+// reserve is the share of the work left that is kept of the slack for losing what runs, before any is spent on a better price.
+const reserve = 0.2
 
 // decide is the choice at a tick. A spot price at or above that of on-demand is as good as no spot instance.
 func (r *adaptiveRun) decide(v *View) Choice {
 	r.see(v)
-	if v.Holding >= 0 && r.up[v.Holding] {
-		return v.Holding
-	}
-	best := r.best(v)
-	situation, age := offDown, r.all.age
-	if best >= 0 {
-		situation, age = offUp, r.zones[best].age
-	}
-	if v.Holding == OnDemand {
-		if v.Waiting > 0 {
-			return OnDemand
+	best, held := r.best(len(r.zones)), v.Holding
+	if held >= 0 && r.zones[held].has {
+		best = held
+	} else {
+		if held == OnDemand && v.Waiting > 0 {
+			return held
 		}
+		if c := r.choose(v, OnDemand, len(r.zones), best); c < 0 {
+			return c
+		}
+	}
+	// What runs is to spot instances that are cheaper what on-demand is to all of them.
+	need := r.job.Work - v.Progress
+	slack := r.job.Deadline - v.Tick - need - 2*r.job.Overhead
+	below := r.below(r.zones[best].price)
+	if below == 0 || v.Waiting > 0 && held == best || float64(slack) <= reserve*float64(need) {
+		return best
+	}
+	return r.choose(v, best, below, r.best(below))
+}
+
+// choose decides between a base, waiting, and some of the cheapest zones, of which best has an instance now.
+func (r *adaptiveRun) choose(v *View, base Choice, zones int, best Choice) Choice {
+	t := &r.tiers[zones-1]
+	situation, age, up := offDown, t.age, r.order[0]
+	if best >= 0 {
+		situation, age, up = offUp, r.zones[best].age, int(best)
+	}
+	if v.Holding == base {
 		situation += odDown - offDown
 	}
-	d, at := r.decisions(v, classOf(age), best)
+	b := belief{up: step(r.zones[up].up.shape()), down: step(t.down.shape())}
+	price := float64(v.OnDemand)
+	if base >= 0 {
+		price = float64(r.zones[base].price)
+		b.missing = r.missing(v, float64(v.OnDemand)/price)
+	}
+	b.price = step(r.mean(zones, price) / price)
+	if zones > 1 {
+		b.other = tenth((t.others + 1) / (t.losses + 2))
+	}
+	d, at := r.decisions(v, b, classOf(age))
 	switch d[at] >> situation & 3 {
 	case takeOnDemand:
-		return OnDemand
+		return base
 	case takeSpot:
 		return best
 	}
 	return Off
 }
 
-// see takes in what a tick shows.
-func (r *adaptiveRun) see(v *View) {
-	any := false
-	for i, up := range v.Up {
-		up = up && v.Price[i] < v.OnDemand
-		if r.up[i] && !up {
-			r.losses++
-			for k := range v.Up {
-				if k != i && v.Up[k] && v.Price[k] < v.OnDemand {
-					r.others++
-					break
-				}
-			}
-		}
-		r.up[i] = up
-		if up {
-			any = true
-			r.paid += float64(v.Price[i]) / float64(v.OnDemand)
-			r.seen++
-		}
-		r.zones[i].see(up, r.gap)
-	}
-	r.all.see(any, r.gap)
+// missing is what it costs that no zone may have an instance later: on-demand, at so many times the price, until one has.
+func (r *adaptiveRun) missing(v *View, dearer float64) int {
+	all, left := &r.tiers[len(r.tiers)-1], float64(r.job.Work-v.Progress)*r.gap
+	up, down := all.up.mean(left), all.down.mean(left)
+	return step(down / (up + down) * (dearer - 1) * down)
 }
 
-// best is the zone to start in: where an hour of progress costs least, counting the overheads that losses bring; Off when there is none.
-func (r *adaptiveRun) best(v *View) Choice {
-	best, least := Off, math.Inf(1)
-	for i, up := range r.up {
-		if !up {
-			continue
+// see takes in what a tick shows.
+func (r *adaptiveRun) see(v *View) {
+	slices.SortStableFunc(r.order, func(a, b int) int { return cmp.Compare(v.Price[a], v.Price[b]) })
+	ups, lost := 0, false
+	for n, i := range r.order {
+		z, t := &r.zones[i], &r.tiers[n]
+		up := v.Up[i] && v.Price[i] < v.OnDemand
+		if up {
+			ups++
 		}
-		overhead := float64(r.job.Overhead) * r.gap
-		if rate := float64(v.Price[i]) * (1 + overhead*r.zones[i].up.hazard(r.zones[i].age)); rate < least {
+		lost = lost || z.has && !up
+		z.has, z.price = up, v.Price[i]
+		z.see(up, r.gap)
+		t.see(ups > 0, r.gap)
+		if up {
+			z.paid += float64(z.price)
+			z.seen++
+		}
+		if lost {
+			t.losses++
+			if ups > 0 {
+				t.others++
+			}
+		}
+	}
+}
+
+// best is the zone of a tier to start in: where an hour of progress costs least, counting the overheads that losses bring; Off when there
+// is none.
+func (r *adaptiveRun) best(zones int) Choice {
+	best, least := Off, math.Inf(1)
+	overhead := float64(r.job.Overhead) * r.gap
+	for _, i := range r.order[:zones] {
+		z := &r.zones[i]
+		if rate := float64(z.price) * (1 + overhead*z.up.hazard(z.age)); z.has && rate < least {
 			best, least = Choice(i), rate
 		}
 	}
 	return best
 }
 
-// decisions are those under what is believed now.
-func (r *adaptiveRun) decisions(v *View, class int, zone Choice) (decisions, int) {
-	b := belief{down: step(r.all.down.shape()), price: step(r.priceShare(v))}
-	if zone < 0 {
-		zone = 0
+// below is the number of zones that are cheaper than a price.
+func (r *adaptiveRun) below(price int64) int {
+	n := 0
+	for n < len(r.order) && r.zones[r.order[n]].price < price {
+		n++
 	}
-	b.up = step(r.zones[zone].up.shape())
-	if len(r.zones) > 1 {
-		b.other = tenth((r.others + 1) / (r.losses + 2))
+	return n
+}
+
+// mean is the mean price of a tier's instances seen so far, below another price; before any was seen, that of the cheapest zone.
+func (r *adaptiveRun) mean(zones int, below float64) float64 {
+	paid, seen := 0.0, 0.0
+	for _, i := range r.order[:zones] {
+		paid, seen = paid+r.zones[i].paid, seen+r.zones[i].seen
 	}
+	if seen == 0 {
+		paid, seen = float64(r.zones[r.order[0]].price), 1
+	}
+	return min(paid/seen, below)
+}
+
+// decisions are those under a belief, and where in them a situation stands.
+func (r *adaptiveRun) decisions(v *View, b belief, class int) (decisions, int) {
 	a := r.policy
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -156,16 +219,4 @@ func (r *adaptiveRun) decisions(v *View, class int, zone Choice) (decisions, int
 		s.under[b] = d
 	}
 	return d, s.at(v, class)
-}
-
-// priceShare is the mean price of spot seen so far over that of on-demand; before any was seen, the cheapest on offer.
-func (r *adaptiveRun) priceShare(v *View) float64 {
-	if r.seen > 0 {
-		return r.paid / r.seen
-	}
-	least := v.OnDemand
-	for _, p := range v.Price {
-		least = min(least, p)
-	}
-	return float64(least) / float64(v.OnDemand)
 }

@@ -273,3 +273,46 @@ func BenchmarkDecide(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.N*g.work*(g.slack+1)*classes)/b.Elapsed().Seconds(), "states/s")
 }
+
+// The real prices of the V100 machine behind the traces differ by zone three to one: waiting for a cheaper zone, and moving to one, is
+// what saves there.
+func TestZonesOfDifferentPrices(t *testing.T) {
+	together := merge(recorded(t, "aws-02-15-2023"))
+	together.OnDemand = money.PerHour(3.06e9, money.USD)
+	for i, z := range together.Zones { // p3.2xlarge on spot, 2025-05-28
+		nanos := map[string]int64{"us-east-1": 470_500_000, "us-east-2": 317_900_000, "us-west-2": 942_100_000}[z.Name[:len("us-east-1")]]
+		together.Zones[i].Price = []int64{nanos}
+	}
+	for i, most := range []float64{1.35, 1.20, 1.18, 1.15} {
+		s := scores(t, []*Market{together}, slacks[i], greedy{}, uniformProgress{}, NewAdaptive())
+		ours := s[2].RatioToOptimal
+		if ours > most || ours > s[0].RatioToOptimal || ours > s[1].RatioToOptimal {
+			t.Errorf("slack %v: adaptive costs %.3f times the optimum, greedy %.3f, Uniform Progress %.3f", slacks[i], ours, s[0].RatioToOptimal, s[1].RatioToOptimal)
+		}
+		t.Logf("slack %v: greedy %.4f, Uniform Progress %.4f, adaptive %.4f", slacks[i], s[0].RatioToOptimal, s[1].RatioToOptimal, ours)
+	}
+}
+
+// A cheaper zone is moved to as soon as that pays, and not for the last hours of the work.
+func TestMovesToACheaperZone(t *testing.T) {
+	always := strings.Repeat("+", 200)
+	for _, c := range []struct {
+		name  string
+		after int // hours without the cheap zone
+		moves bool
+	}{
+		{"from the start", 0, false}, // it never is in the dear one
+		{"early", 10, true},
+		{"too late", 40, false},
+	} {
+		m := market(10, strings.Repeat("-", c.after)+always, always)
+		m.Zones[1].Price = []int64{1.5e9}
+		var choices []Choice
+		p := NewAdaptive()
+		j := Job{40, 80, 1}
+		o := j.Run(m, 0, recorder{p.Begin(j, m, 0), &choices})
+		if at := slices.Index(choices, 0); (at > 0) != c.moves || o.OnDemand > 0 {
+			t.Errorf("%s: the cheap zone from tick %d, %+v", c.name, at, o)
+		}
+	}
+}

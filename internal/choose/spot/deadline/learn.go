@@ -43,6 +43,15 @@ func (s *spells) shape() float64 { return s.ended / s.exposure }
 // hazard is the rate an hour at which a spell of this age ends.
 func (s *spells) hazard(age float64) float64 { return s.shape() / (s.settling + age) }
 
+// mean is how long a new spell lasts on average, of which no more counts than so many hours: the integral of its survival,
+// (settling / (settling + t)) to the power of the shape.
+func (s *spells) mean(most float64) float64 {
+	if k := s.shape() - 1; math.Abs(k) > 1e-9 {
+		return s.settling / k * -math.Expm1(-k*math.Log1p(most/s.settling))
+	}
+	return s.settling * math.Log1p(most/s.settling)
+}
+
 // fade makes what was seen count for at most memory spells.
 func (s *spells) fade() {
 	if f := memory / s.ended; f < 1 {

@@ -27,11 +27,15 @@ func middle(k int) float64 {
 	return math.Sqrt(ages[k] * ages[k+1])
 }
 
-// belief is how a market is thought to behave, in steps so that beliefs close to each other share their decisions.
+// belief is how a market is thought to behave, in steps so that beliefs close to each other share their decisions. Spot is weighed against
+// a base: on-demand, or a spot instance that is dearer.
 type belief struct {
 	up, down int // logarithms of the shapes of their spells
-	price    int // logarithm of the price of spot over that of on-demand
+	price    int // logarithm of the price of spot over that of the base
 	other    int // chance in tenths that when an instance is taken away another zone has one
+	// missing is what going back to the base later costs for its not being there always: logarithm of hours at its price, or 0 for
+	// nothing.
+	missing int
 }
 
 // stepsPerE is how finely shapes and prices are told apart: by about a fifth.
@@ -119,11 +123,15 @@ type chances struct {
 	started     [classes]int     // the class after an overhead
 	lives       [classes]float64 // a spot instance outlives its overhead
 	other       float64
+	missing     float64 // in prices of a step of the base
 }
 
 func (g *grid) chances(b belief) *chances {
 	c := &chances{other: untenth(b.other)}
 	up, down := unstep(b.up), unstep(b.down)
+	if b.missing != 0 {
+		c.missing = unstep(b.missing) / g.hours
+	}
 	for k := range classes {
 		age := g.law.settling + middle(k)
 		c.lost[k], c.found[k] = -math.Expm1(-up*g.hours/age), -math.Expm1(-down*g.hours/age)
@@ -199,22 +207,22 @@ func (g *grid) cell(c *chances, less, now *values, slack, k int, spot float64) u
 		}
 	}
 	now.spot[k][slack] = run
-	var d uint8
-	choose := func(situation int, wait, onDemand, spot float64) float64 {
-		best := wait
-		if onDemand <= best {
-			best = onDemand
-			d |= takeOnDemand << situation
-		}
-		if spot < best {
-			best = spot
-			d = d&^(3<<situation) | takeSpot<<situation
-		}
-		return best
-	}
-	now.offDown[k][slack] = choose(offDown, idle[0], start[0], inf)
-	now.odDown[k][slack] = choose(odDown, idle[0], od[0], inf)
-	now.offUp[k][slack] = choose(offUp, idle[1], start[1], begin)
-	now.odUp[k][slack] = choose(odUp, idle[1], od[1], begin)
+	d := pick(offDown, idle[0], start[0], inf) | pick(offUp, idle[1], start[1], begin) |
+		pick(odDown, idle[0], od[0], inf) | pick(odUp, idle[1], od[1], begin)
+	now.offDown[k][slack] = min(idle[0], start[0]+c.missing)
+	now.offUp[k][slack] = min(idle[1], start[1]+c.missing, begin)
+	now.odDown[k][slack] = min(idle[0], od[0])
+	now.odUp[k][slack] = min(idle[1], od[1], begin)
 	return d
+}
+
+// pick is the bits of what costs least in a situation.
+func pick(situation int, idle, onDemand, spot float64) uint8 {
+	switch {
+	case spot < min(idle, onDemand):
+		return takeSpot << situation
+	case onDemand <= idle:
+		return takeOnDemand << situation
+	}
+	return wait << situation
 }
