@@ -7,6 +7,7 @@ SHELL         := /bin/bash
 FUZZTIME  ?= 20s
 BENCHTIME ?= 1s
 TESTFLAGS ?=
+TRACES    ?= ../shared/traces/spot
 
 export CGO_ENABLED ?= 0
 
@@ -20,13 +21,19 @@ GODIRS    := $(wildcard cmd data internal tools)
 # Packages that start goroutines or share state; the race detector has nothing to find elsewhere.
 CONCURRENT = $(shell grep -rlE '^\s*go [a-zA-Z_]|"sync"|"sync/atomic"|golang.org/x/sync' --include='*.go' internal | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
-.PHONY: help demo build test check fmt lint arch race cross bench fuzz docs clean setup
+.PHONY: help demo experiments build test check fmt lint arch race cross bench fuzz docs clean setup
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: build ## build, and plan the LoRA fine-tune of Llama-3.1-70B
 	bin/rackrate plan -f examples/finetune-llama-3.1-70b.yaml
+
+experiments: build ## the two experiments of docs/guides/paying.md (TRACES=where skypilot-org/spot-traces is)
+	@[ -d '$(TRACES)' ] || { echo 'The second experiment plays recorded availability: clone github.com/skypilot-org/spot-traces, and give its folder as TRACES=...' >&2; exit 1; }
+	@export TRACES='$(TRACES)'; sed -n 's/^\$$ rackrate /bin\/rackrate /p' docs/guides/paying.md | while read -r command; do \
+	  echo "$$ $$command"; eval "$$command"; echo; \
+	done
 
 build: setup ## one static binary: bin/rackrate
 	$(BUILD) -o bin/rackrate ./cmd/rackrate
