@@ -12,7 +12,7 @@ import (
 var withTerm = []catalog.BillingMode{
 	catalog.Reserved1M, catalog.Reserved3M, catalog.Reserved6M, catalog.Reserved1Y, catalog.Reserved1YPartial, catalog.Reserved1YAll,
 	catalog.Reserved3Y, catalog.Reserved3YPartial, catalog.Reserved3YAll, catalog.SavingsPlan1Y, catalog.SavingsPlan3Y,
-	catalog.CapacityBlock, catalog.PrepaidMonthHourly,
+	catalog.CapacityBlock, catalog.PrepaidMonthHourly, catalog.PrepaidYearHourly,
 }
 
 // A commitment costs its whole price, whenever it is bought and however it is paid.
@@ -42,6 +42,7 @@ func TestTermPaysWhenItShould(t *testing.T) {
 		{catalog.Reserved1YPartial, "43800.00", "3650.00", 13},
 		{catalog.Reserved3YAll, "262800.00", "0.00", 37},
 		{catalog.SavingsPlan3Y, "0.00", "7300.00", 37},
+		{catalog.PrepaidYearHourly, "87600.00", "0.00", 13},
 		{catalog.Reserved1M, "7300.00", "", 2},
 		{catalog.CapacityBlock, "240.00", "", 2},
 	} {

@@ -242,7 +242,7 @@ var (
 		catalog.Reserved1Y, catalog.Reserved1YPartial, catalog.Reserved1YAll,
 		catalog.Reserved3Y, catalog.Reserved3YPartial, catalog.Reserved3YAll,
 		catalog.SavingsPlan1Y, catalog.SavingsPlan3Y,
-		catalog.CapacityBlock, catalog.ServerlessPerHour, catalog.PrepaidMonthHourly,
+		catalog.CapacityBlock, catalog.ServerlessPerHour, catalog.PrepaidMonthHourly, catalog.PrepaidYearHourly,
 	}
 	billingShort = map[string][]catalog.BillingMode{
 		"reserved":     billingModes[2:11],

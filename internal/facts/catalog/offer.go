@@ -72,6 +72,7 @@ const (
 	CapacityBlock      BillingMode = "capacity-block"
 	ServerlessPerHour  BillingMode = "serverless"
 	PrepaidMonthHourly BillingMode = "prepaid-month"
+	PrepaidYearHourly  BillingMode = "prepaid-year"
 	// Mix is several ways at once: how a fleet can be paid for, and no price's mode.
 	Mix BillingMode = "mix"
 )
@@ -79,7 +80,7 @@ const (
 // Term is the shortest time a mode must be paid for, in hours; 0 for pay as you go.
 func (m BillingMode) Term() unit.Hours {
 	switch m {
-	case Reserved1Y, Reserved1YPartial, Reserved1YAll, SavingsPlan1Y:
+	case Reserved1Y, Reserved1YPartial, Reserved1YAll, SavingsPlan1Y, PrepaidYearHourly:
 		return unit.HoursPerYear
 	case Reserved3Y, Reserved3YPartial, Reserved3YAll, SavingsPlan3Y:
 		return 3 * unit.HoursPerYear
@@ -96,13 +97,13 @@ func (m BillingMode) Term() unit.Hours {
 }
 
 // Upfront is the share of a term's price that is paid at its start; the rest is paid by the month. A partial upfront is half,
-// as AWS sells it; months, quarters and capacity blocks are prepaid; what a savings plan or a plain reservation costs is
+// as AWS sells it; months, quarters, prepaid years and capacity blocks are prepaid; what a savings plan or a plain reservation costs is
 // billed as it runs.
 func (m BillingMode) Upfront() float64 {
 	switch m {
 	case Reserved1YPartial, Reserved3YPartial:
 		return 0.5
-	case Reserved1YAll, Reserved3YAll, Reserved1M, Reserved3M, Reserved6M, PrepaidMonthHourly, CapacityBlock:
+	case Reserved1YAll, Reserved3YAll, Reserved1M, Reserved3M, Reserved6M, PrepaidMonthHourly, PrepaidYearHourly, CapacityBlock:
 		return 1
 	}
 	return 0

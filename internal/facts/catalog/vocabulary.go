@@ -9,7 +9,7 @@ var (
 	modes      = []BillingMode{
 		OnDemand, Spot, SavingsPlan1Y, SavingsPlan3Y, Reserved1M, Reserved3M, Reserved6M,
 		Reserved1Y, Reserved1YPartial, Reserved1YAll, Reserved3Y, Reserved3YPartial, Reserved3YAll,
-		CapacityBlock, ServerlessPerHour, PrepaidMonthHourly,
+		CapacityBlock, ServerlessPerHour, PrepaidMonthHourly, PrepaidYearHourly,
 	}
 )
 
