@@ -136,3 +136,43 @@ func programme(p Problem) string {
 	}
 	return "Minimize\n cost:\n" + goal.String() + "Subject To\n" + rows.String() + "Bounds\n" + bounds.String() + "General\n" + whole.String() + "End\n"
 }
+
+// What a user would otherwise do: state a year hour by hour, as a history does, and hand it to a solver of mixed-integer programmes.
+func BenchmarkAgainstGLPK(b *testing.B) {
+	solver, err := exec.LookPath("glpsol")
+	if err != nil {
+		b.Skip("glpsol is missing; apt-get install glpk-utils to run this benchmark")
+	}
+	rng := rand.New(rand.NewPCG(3, 5))
+	months := make([][]Step, 12)
+	for m := range months {
+		for h := range unit.HoursPerMonth {
+			d := math.Round(20 + 15*math.Sin(2*math.Pi*float64(h)/24) + 5*rng.Float64())
+			months[m] = append(months[m], Step{d, math.Round(0.7 * d), 1})
+		}
+	}
+	p := Problem{OnDemand: cents(100), Spot: unit.Some(cents(35)), Options: book(), Scenarios: []Scenario{{1, months}}}
+	file := filepath.Join(b.TempDir(), "year.lp")
+	if err := os.WriteFile(file, []byte(programme(p)), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	hours := func(b *testing.B) {
+		b.ReportMetric(float64(b.N*12*unit.HoursPerMonth)/b.Elapsed().Seconds(), "hours/s")
+	}
+	b.Run("ours", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := Solve(p); err != nil {
+				b.Fatal(err)
+			}
+		}
+		hours(b)
+	})
+	b.Run("glpsol", func(b *testing.B) {
+		for b.Loop() {
+			if out, err := exec.Command(solver, "--lp", file).CombinedOutput(); err != nil {
+				b.Fatalf("%v\n%s", err, out)
+			}
+		}
+		hours(b)
+	})
+}
