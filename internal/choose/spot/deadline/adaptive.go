@@ -65,8 +65,8 @@ type adaptiveRun struct {
 // zone is what was seen of a zone.
 type zone struct {
 	watch
-	has        bool // an instance now, at less than the price of on-demand
-	price      int64
+	has        bool    // an instance now, at less than the price of on-demand
+	price      float64 // in nanos, smoothed: a peak is no reason to move
 	paid, seen float64 // sum and number of its prices while it had one
 }
 
@@ -76,10 +76,13 @@ type tier struct {
 	losses, others float64 // instances that went, and those at which another of the zones had one
 }
 
+// smoothing is the hours over which prices are smoothed.
+const smoothing = 1.0
+
 // reserve is the share of the work left that is kept of the slack for losing what runs, before any is spent on a better price.
 const reserve = 0.2
 
-// decide is the choice at a tick. A spot price at or above that of on-demand is as good as no spot instance.
+// decide is the choice at a tick. A smoothed spot price at or above that of on-demand is as good as no spot instance.
 func (r *adaptiveRun) decide(v *View) Choice {
 	r.see(v)
 	best, held := r.best(len(r.zones)), v.Holding
@@ -116,7 +119,7 @@ func (r *adaptiveRun) choose(v *View, base Choice, zones int, best Choice) Choic
 	b := belief{up: step(r.zones[up].up.shape()), down: step(t.down.shape())}
 	price := float64(v.OnDemand)
 	if base >= 0 {
-		price = float64(r.zones[base].price)
+		price = r.zones[base].price
 		b.missing = r.missing(v, float64(v.OnDemand)/price)
 	}
 	b.price = step(r.mean(zones, price) / price)
@@ -142,20 +145,28 @@ func (r *adaptiveRun) missing(v *View, dearer float64) int {
 
 // see takes in what a tick shows.
 func (r *adaptiveRun) see(v *View) {
-	slices.SortStableFunc(r.order, func(a, b int) int { return cmp.Compare(v.Price[a], v.Price[b]) })
+	weight := -math.Expm1(-r.gap / smoothing)
+	for i := range r.zones {
+		z, now := &r.zones[i], float64(v.Price[i])
+		if !z.any {
+			z.price = now
+		}
+		z.price += weight * (now - z.price)
+	}
+	slices.SortStableFunc(r.order, func(a, b int) int { return cmp.Compare(r.zones[a].price, r.zones[b].price) })
 	ups, lost := 0, false
 	for n, i := range r.order {
 		z, t := &r.zones[i], &r.tiers[n]
-		up := v.Up[i] && v.Price[i] < v.OnDemand
+		up := v.Up[i] && z.price < float64(v.OnDemand)
 		if up {
 			ups++
 		}
 		lost = lost || z.has && !up
-		z.has, z.price = up, v.Price[i]
+		z.has = up
 		z.see(up, r.gap)
 		t.see(ups > 0, r.gap)
 		if up {
-			z.paid += float64(z.price)
+			z.paid += z.price
 			z.seen++
 		}
 		if lost {
@@ -174,7 +185,7 @@ func (r *adaptiveRun) best(zones int) Choice {
 	overhead := float64(r.job.Overhead) * r.gap
 	for _, i := range r.order[:zones] {
 		z := &r.zones[i]
-		if rate := float64(z.price) * (1 + overhead*z.up.hazard(z.age)); z.has && rate < least {
+		if rate := z.price * (1 + overhead*z.up.hazard(z.age)); z.has && rate < least {
 			best, least = Choice(i), rate
 		}
 	}
@@ -182,7 +193,7 @@ func (r *adaptiveRun) best(zones int) Choice {
 }
 
 // below is the number of zones that are cheaper than a price.
-func (r *adaptiveRun) below(price int64) int {
+func (r *adaptiveRun) below(price float64) int {
 	n := 0
 	for n < len(r.order) && r.zones[r.order[n]].price < price {
 		n++
@@ -197,7 +208,7 @@ func (r *adaptiveRun) mean(zones int, below float64) float64 {
 		paid, seen = paid+r.zones[i].paid, seen+r.zones[i].seen
 	}
 	if seen == 0 {
-		paid, seen = float64(r.zones[r.order[0]].price), 1
+		paid, seen = r.zones[r.order[0]].price, 1
 	}
 	return min(paid/seen, below)
 }

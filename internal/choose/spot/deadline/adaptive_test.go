@@ -316,3 +316,21 @@ func TestMovesToACheaperZone(t *testing.T) {
 		}
 	}
 }
+
+// A short peak of the price is sat out, a lasting one is not.
+func TestPeaksOfThePrice(t *testing.T) {
+	for _, c := range []struct {
+		ticks    int
+		onDemand bool
+	}{{1, false}, {100, true}} {
+		m := market(3, strings.Repeat("+", 200))
+		m.Gap = 0.1
+		m.Zones[0].Price = slices.Repeat([]int64{1e9}, 200)
+		for i := range c.ticks {
+			m.Zones[0].Price[40+i] = 9e9
+		}
+		if o := (Job{60, 80, 2}).Run(m, 0, NewAdaptive()); (o.OnDemand > 0) != c.onDemand {
+			t.Errorf("a peak of %d ticks: %+v", c.ticks, o)
+		}
+	}
+}
