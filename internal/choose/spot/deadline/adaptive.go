@@ -66,7 +66,7 @@ type adaptiveRun struct {
 type zone struct {
 	watch
 	has        bool    // an instance now, at less than the price of on-demand
-	price      float64 // in nanos, smoothed: a peak is no reason to move
+	smoothed   float64 // its price in nanos: a peak is no reason to move
 	paid, seen float64 // sum and number of its prices while it had one
 }
 
@@ -99,7 +99,7 @@ func (r *adaptiveRun) decide(v *View) Choice {
 	// What runs is to spot instances that are cheaper what on-demand is to all of them.
 	need := r.job.Work - v.Progress
 	slack := r.job.Deadline - v.Tick - need - 2*r.job.Overhead
-	below := r.below(r.zones[best].price)
+	below := r.below(r.zones[best].smoothed)
 	if below == 0 || v.Waiting > 0 && held == best || float64(slack) <= reserve*float64(need) {
 		return best
 	}
@@ -119,7 +119,7 @@ func (r *adaptiveRun) choose(v *View, base Choice, zones int, best Choice) Choic
 	b := belief{up: step(r.zones[up].up.shape()), down: step(t.down.shape())}
 	price := float64(v.OnDemand)
 	if base >= 0 {
-		price = r.zones[base].price
+		price = r.zones[base].smoothed
 		b.missing = r.missing(v, float64(v.OnDemand)/price)
 	}
 	b.price = step(r.mean(zones, price) / price)
@@ -149,15 +149,15 @@ func (r *adaptiveRun) see(v *View) {
 	for i := range r.zones {
 		z, now := &r.zones[i], float64(v.Price[i])
 		if !z.any {
-			z.price = now
+			z.smoothed = now
 		}
-		z.price += weight * (now - z.price)
+		z.smoothed += weight * (now - z.smoothed)
 	}
-	slices.SortStableFunc(r.order, func(a, b int) int { return cmp.Compare(r.zones[a].price, r.zones[b].price) })
+	slices.SortStableFunc(r.order, func(a, b int) int { return cmp.Compare(r.zones[a].smoothed, r.zones[b].smoothed) })
 	ups, lost := 0, false
 	for n, i := range r.order {
 		z, t := &r.zones[i], &r.tiers[n]
-		up := v.Up[i] && z.price < float64(v.OnDemand)
+		up := v.Up[i] && z.smoothed < float64(v.OnDemand)
 		if up {
 			ups++
 		}
@@ -166,7 +166,7 @@ func (r *adaptiveRun) see(v *View) {
 		z.see(up, r.gap)
 		t.see(ups > 0, r.gap)
 		if up {
-			z.paid += z.price
+			z.paid += z.smoothed
 			z.seen++
 		}
 		if lost {
@@ -185,7 +185,7 @@ func (r *adaptiveRun) best(zones int) Choice {
 	overhead := float64(r.job.Overhead) * r.gap
 	for _, i := range r.order[:zones] {
 		z := &r.zones[i]
-		if rate := z.price * (1 + overhead*z.up.hazard(z.age)); z.has && rate < least {
+		if rate := z.smoothed * (1 + overhead*z.up.hazard(z.age)); z.has && rate < least {
 			best, least = Choice(i), rate
 		}
 	}
@@ -193,9 +193,9 @@ func (r *adaptiveRun) best(zones int) Choice {
 }
 
 // below is the number of zones that are cheaper than a price.
-func (r *adaptiveRun) below(price float64) int {
+func (r *adaptiveRun) below(nanos float64) int {
 	n := 0
-	for n < len(r.order) && r.zones[r.order[n]].price < price {
+	for n < len(r.order) && r.zones[r.order[n]].smoothed < nanos {
 		n++
 	}
 	return n
@@ -208,7 +208,7 @@ func (r *adaptiveRun) mean(zones int, below float64) float64 {
 		paid, seen = paid+r.zones[i].paid, seen+r.zones[i].seen
 	}
 	if seen == 0 {
-		paid, seen = r.zones[r.order[0]].price, 1
+		paid, seen = r.zones[r.order[0]].smoothed, 1
 	}
 	return min(paid/seen, below)
 }
