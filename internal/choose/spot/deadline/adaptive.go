@@ -27,7 +27,13 @@ type gridKey struct {
 // solved is the decisions worked out so far for a job.
 type solved struct {
 	grid
-	under map[belief]decisions
+	under map[belief]*answer
+}
+
+// answer is the decisions under a belief, worked out when first asked for.
+type answer struct {
+	once sync.Once
+	decisions
 }
 
 // NewAdaptive is the adaptive policy, which starts from what availability was seen before; none is needed.
@@ -217,17 +223,18 @@ func (r *adaptiveRun) mean(zones int, below float64) float64 {
 func (r *adaptiveRun) decisions(v *View, b belief, class int) (decisions, int) {
 	a := r.policy
 	a.mu.Lock()
-	defer a.mu.Unlock()
 	key := gridKey{r.job, r.gap}
 	s := a.grids[key]
 	if s == nil {
-		s = &solved{newGrid(a.law, r.job, r.gap), map[belief]decisions{}}
+		s = &solved{newGrid(a.law, r.job, r.gap), map[belief]*answer{}}
 		a.grids[key] = s
 	}
-	d, ok := s.under[b]
-	if !ok {
-		d = s.decide(b)
+	d := s.under[b]
+	if d == nil {
+		d = &answer{}
 		s.under[b] = d
 	}
-	return d, s.at(v, class)
+	a.mu.Unlock()
+	d.once.Do(func() { d.decisions = s.decide(b) }) // markets side by side wait for the same answer only
+	return d.decisions, s.at(v, class)
 }
