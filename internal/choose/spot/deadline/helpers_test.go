@@ -1,17 +1,9 @@
 package deadline
 
 import (
-	"encoding/json"
-	"os"
-	"path/filepath"
-	"strings"
-	"testing"
-
 	"pgregory.net/rapid"
 
 	"github.com/rackrate/rackrate/internal/base/money"
-	"github.com/rackrate/rackrate/internal/base/unit"
-	"github.com/rackrate/rackrate/internal/sharedtest"
 )
 
 // market is zones at a price of 1 for traces such as "++-+", with on-demand at so many times that. Its ticks are hours.
@@ -25,41 +17,6 @@ func market(ratio int64, traces ...string) *Market {
 		m.Zones = append(m.Zones, z)
 	}
 	return m
-}
-
-// recorded is the single-node traces of the shared folder whose path contains a text, as markets with on-demand at 3 times the price of
-// spot.
-func recorded(t testing.TB, part string) []*Market {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(sharedtest.Dir(t), "traces", "spot", "1-node", "*", "*.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []*Market
-	for _, f := range files {
-		if !strings.Contains(f, part) {
-			continue
-		}
-		raw, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var trace struct {
-			Metadata struct {
-				Gap float64 `json:"gap_seconds"`
-			}
-			Data []int
-		}
-		if err := json.Unmarshal(raw, &trace); err != nil {
-			t.Fatal(err)
-		}
-		z := Zone{Name: filepath.Base(f), Price: []int64{1e9}}
-		for _, n := range trace.Data {
-			z.Up = append(z.Up, n > 0)
-		}
-		out = append(out, &Market{Gap: unit.Hours(trace.Metadata.Gap / 3600), OnDemand: money.PerHour(3e9, money.USD), Zones: []Zone{z}})
-	}
-	return out
 }
 
 // anyMarket draws a market of some zones with spells of all lengths and prices that may change.
