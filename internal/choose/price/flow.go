@@ -85,7 +85,7 @@ func Term(mode catalog.BillingMode, hourly money.Rate, machines int, start int) 
 // buy adds what falls due for a number of sets of machines, each committed for a term from the start of a month.
 func (f Flow) buy(w Way, machines, sets, start int) Flow {
 	term := w.Mode.Term()
-	total := times(Compute(w.Hourly, machines, term), sets)
+	total := Compute(w.Hourly, machines, term).Times(sets)
 	upfront := total.Mul(w.Mode.Upfront())
 	months := Months(term)
 	if more := start + months - len(f); more > 0 {

@@ -63,9 +63,9 @@ func whole(h, term unit.Hours) int { return int(math.Ceil(float64(h/term) - 1e-9
 func (r Runs) Cost(w Way) money.Amount {
 	if term := w.Mode.Term(); term > 0 {
 		n, _ := r.terms(term)
-		return times(Compute(w.Hourly, r.Machines, term), n)
+		return Compute(w.Hourly, r.Machines, term).Times(n)
 	}
-	return times(w.pay(r.Machines, r.Hours), r.Count())
+	return w.pay(r.Machines, r.Hours).Times(r.Count())
 }
 
 // Flow is when that is paid; it sums to Cost.
@@ -76,7 +76,7 @@ func (r Runs) Flow(w Way) Flow {
 		return Elapse(r.Hours, func(h unit.Hours) money.Amount { return w.pay(r.Machines, h) })
 	case term == 0:
 		f := Nothing(Months(r.Horizon), w.Hourly.Currency())
-		month := times(w.pay(r.Machines, r.Hours), r.PerMonth)
+		month := w.pay(r.Machines, r.Hours).Times(r.PerMonth)
 		for i := range f {
 			f[i].Running = month
 		}
@@ -152,7 +152,7 @@ func (s Service) cost(w Way, h unit.Hours) money.Amount {
 	term := w.Mode.Term()
 	switch {
 	case term > 0 && s.Whole:
-		return times(Compute(w.Hourly, s.Peak(), term), whole(h, term))
+		return Compute(w.Hourly, s.Peak(), term).Times(whole(h, term))
 	case term > 0:
 		return Compute(w.Hourly, s.Peak(), h)
 	case len(w.Steps) == 0:
@@ -201,12 +201,4 @@ func Effective(total money.Amount, used unit.Hours) money.Rate {
 		return money.PerHour(0, total.Currency())
 	}
 	return money.PerHour(int64(math.Min(float64(total.Micros())*1e3/float64(used), math.MaxInt64/2)), total.Currency())
-}
-
-// times is n times an amount, exactly while it fits.
-func times(a money.Amount, n int) money.Amount {
-	if m := a.Micros(); n != 0 && (m > math.MaxInt64/int64(n) || m < math.MinInt64/int64(n)) {
-		return a.Mul(float64(n))
-	}
-	return money.Micros(a.Micros()*int64(n), a.Currency())
 }
