@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/rackrate/rackrate/internal/base/problem"
+	"github.com/rackrate/rackrate/internal/base/yamltext"
 )
 
 // reader decodes one document and collects its faults.
@@ -116,17 +117,7 @@ func (r *reader) wrongType(f *Field, n *yaml.Node) {
 	if f.List {
 		want = "list"
 	}
-	r.fault(n, codeWrongType, problem.Args{"Key": f.Path, "Type": want, "Got": shapeOf(n), "Example": f.example(r.kind)})
-}
-
-func shapeOf(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "mapping"
-	case yaml.SequenceNode:
-		return "list"
-	}
-	return "text"
+	r.fault(n, codeWrongType, problem.Args{"Key": f.Path, "Type": want, "Got": yamltext.Shape(n), "Example": f.example(r.kind)})
 }
 
 func (r *reader) badValue(f *Field, n *yaml.Node, text string) *problem.Error {

@@ -2,15 +2,13 @@ package assumption
 
 import (
 	"bytes"
-	"errors"
-	"io"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/rackrate/rackrate/internal/base/problem"
+	"github.com/rackrate/rackrate/internal/base/yamltext"
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
 	"github.com/rackrate/rackrate/internal/facts/provider"
 )
@@ -27,18 +25,11 @@ const (
 	maxDepth = 8
 )
 
-var errDepth = errors.New("nested too deeply")
-
-type depthLimit struct{}
-
-func (depthLimit) CheckDepth(depth int, _ *yaml.DepthContext) error {
-	if depth > maxDepth {
-		return errDepth
-	}
-	return nil
+var fileCodes = map[yamltext.Kind]string{
+	yamltext.TooLarge: "workload.too_large", yamltext.Encoding: "workload.encoding", yamltext.Control: "workload.control",
+	yamltext.Empty: "assumption.empty", yamltext.Syntax: "workload.syntax", yamltext.TooDeep: "workload.too_deep",
+	yamltext.Documents: "workload.documents",
 }
-
-func (depthLimit) CheckAlias(int, int) error { return nil }
 
 // ReadLines reads a YAML file of lines "key: value", strictly: every fault comes with its line.
 func ReadLines(name string, data []byte) ([]Entry, problem.List) {
@@ -46,41 +37,17 @@ func ReadLines(name string, data []byte) ([]Entry, problem.List) {
 	fault := func(line int, code string, args problem.Args) {
 		faults = append(faults, problem.New(problem.Input, code, args).At(name, line))
 	}
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	root, bad := yamltext.Load(data, maxFile, maxDepth)
+	for _, f := range bad {
+		fault(f.Line, fileCodes[f.Kind], f.Args)
+	}
 	switch {
-	case len(data) > maxFile:
-		fault(1, "workload.too_large", problem.Args{"Size": len(data), "Limit": maxFile})
-	case !utf8.Valid(data) || bytes.ContainsRune(data, 0):
-		fault(1, "workload.encoding", problem.Args{"Encoding": "other"})
-	}
-	if len(faults) > 0 {
+	case root == nil:
 		return nil, faults
-	}
-	var doc, second yaml.Node
-	l, err := yaml.NewLoader(bytes.NewReader(data), yaml.WithPlugin(depthLimit{}))
-	if err == nil {
-		err = l.Load(&doc)
-	}
-	if err == nil {
-		if after := l.Load(&second); after == nil {
-			fault(second.Line, "workload.documents", nil)
-		} else if !errors.Is(after, io.EOF) {
-			err = after
-		}
-	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		line, detail := 1, err.Error()
-		if le, ok := errors.AsType[*yaml.LoadError](err); ok {
-			line, detail = max(1, le.Mark.Line), le.Message
-		}
-		fault(line, "workload.syntax", problem.Args{"Detail": detail})
-		return nil, faults
-	}
-	if len(doc.Content) != 1 || doc.Content[0].ShortTag() == "!!null" {
+	case root.ShortTag() == "!!null":
 		fault(1, "assumption.empty", nil)
 		return nil, faults
 	}
-	root := doc.Content[0]
 	if root.Kind != yaml.MappingNode {
 		fault(root.Line, "workload.not_mapping", problem.Args{"Key": ""})
 		return nil, faults
@@ -95,7 +62,7 @@ func ReadLines(name string, data []byte) ([]Entry, problem.List) {
 		case first[k.Value] > 0:
 			fault(k.Line, "workload.duplicate_key", problem.Args{"Key": k.Value, "FirstLine": first[k.Value]})
 		case v.Kind != yaml.ScalarNode || v.Anchor != "" || v.Style&yaml.TaggedStyle != 0:
-			fault(v.Line, "workload.wrong_type", problem.Args{"Key": k.Value, "Type": "text", "Got": shape(v), "Example": ""})
+			fault(v.Line, "workload.wrong_type", problem.Args{"Key": k.Value, "Type": "text", "Got": yamltext.Shape(v), "Example": ""})
 		default:
 			first[k.Value] = k.Line
 			text := strings.TrimSpace(v.Value)
@@ -106,16 +73,6 @@ func ReadLines(name string, data []byte) ([]Entry, problem.List) {
 		}
 	}
 	return entries, faults
-}
-
-func shape(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "mapping"
-	case yaml.SequenceNode:
-		return "list"
-	}
-	return "text"
 }
 
 // Names are the tables that say which providers, countries and accelerators there are, so that a misspelt one is a fault and not
