@@ -27,6 +27,9 @@ const (
 	PiB Bytes = 1 << 50
 )
 
+// GB is the amount in decimal gigabytes, as storage and traffic are priced.
+func (b Bytes) GB() float64 { return float64(b) / float64(GB) }
+
 // BytesPerSec is a data rate. A link's rate is per direction unless its name says otherwise.
 type BytesPerSec float64
 

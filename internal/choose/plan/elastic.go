@@ -61,7 +61,7 @@ func (s *search) coldStart(e *estimate.Estimate) unit.Hours {
 			weights = part.Bytes * unit.Bytes(max(1, e.Serving.AcceleratorsPerReplica))
 		}
 	}
-	return unit.FromSeconds(s.Curves.Run.ColdStartS + gb(weights)/s.Curves.Run.ColdLoadGBs)
+	return unit.FromSeconds(s.Curves.Run.ColdStartS + weights.GB()/s.Curves.Run.ColdLoadGBs)
 }
 
 // elasticOf works out a service on serverless workers, each of which has as many replicas as a machine holds. A request is taken to

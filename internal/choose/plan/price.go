@@ -66,7 +66,7 @@ func sideOf(s *search, p *provider.Provider) side {
 		if !ok {
 			return unit.None[money.Rate]()
 		}
-		r, ok := s.Exchange.Rate(money.PerHour(v.Nanos, money.Currency(v.Currency)), s.Currency)
+		r, ok := v.In(s.Currency, s.Exchange)
 		if !ok {
 			return unit.None[money.Rate]()
 		}
@@ -138,13 +138,13 @@ func (s *search) bill(c *candidate, hours float64) bill {
 		}
 		*line = line.Add(r.For(gb))
 	}
-	add(&b.storage, Storage, at.block, dearest.block, gb(s.disk(c.offer))*float64(s.up(c, hours))/unit.HoursPerMonth)
+	add(&b.storage, Storage, at.block, dearest.block, s.disk(c.offer).GB()*float64(s.up(c, hours))/unit.HoursPerMonth)
 	keep := span
 	if w.Data.Keep > 0 {
 		keep = float64(w.Data.Keep) / unit.HoursPerMonth
 	}
-	add(&b.storage, Storage, at.object, dearest.object, (gb(w.Data.Size)+2*gb(c.est.Checkpoint))*keep)
-	add(&b.egress, Egress, at.egress, dearest.egress, math.Max(0, gb(w.Data.Egress)*runs-at.free*s.freeMonths()))
+	add(&b.storage, Storage, at.object, dearest.object, (w.Data.Size.GB()+2*c.est.Checkpoint.GB())*keep)
+	add(&b.egress, Egress, at.egress, dearest.egress, math.Max(0, w.Data.Egress.GB()*runs-at.free*s.freeMonths()))
 	if w.People.HoursPerWeek > 0 {
 		b.people = s.costs.hourly.Mul(w.People.HoursPerWeek * hours * runs / 168)
 	}
@@ -153,8 +153,6 @@ func (s *search) bill(c *candidate, hours float64) bill {
 	}
 	return b
 }
-
-func gb(b unit.Bytes) float64 { return float64(b) / float64(unit.GB) }
 
 // systemDisk is what an image, its environment and logs take.
 const systemDisk = 100 * unit.GB
@@ -329,7 +327,7 @@ func (s *search) risk(c *candidate) risk {
 	if !s.job.Independent() {
 		perHour *= float64(c.machines)
 	}
-	save := math.Max(run.SaveSeconds, gb(c.est.Checkpoint)/(run.CheckpointGBs*float64(c.machines)))
+	save := math.Max(run.SaveSeconds, c.est.Checkpoint.GB()/(run.CheckpointGBs*float64(c.machines)))
 	// Where no notice is known, nothing is saved at the last moment. A rate of 0 is no interruption: 1/0 is infinite.
 	proc := spot.Process{MTBI: 1 / perHour, Save: save / 3600, Restart: run.RestartMin / 60, Notice: float64(c.place.provider.SpotNotice.Or(0))}
 	return risk{perHour, basis, source, proc.Run(float64(c.est.Hours), float64(s.Workload.Data.CheckpointEvery))}

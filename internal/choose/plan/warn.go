@@ -112,7 +112,7 @@ func (s *search) spotWarnings(p *Plan, c *candidate, add func(bool, string, Args
 	every := p.Spot.CheckpointEvery
 	if every > 0 && c.est.Checkpoint > 0 {
 		run := s.Curves.Run
-		save := unit.FromSeconds(gb(c.est.Checkpoint) / (run.CheckpointGBs * float64(p.Instances)))
+		save := unit.FromSeconds(c.est.Checkpoint.GB() / (run.CheckpointGBs * float64(p.Instances)))
 		add(save > every/10, "checkpoint_slow", Args{"Save": save, "Every": every, "Bytes": c.est.Checkpoint})
 	}
 }

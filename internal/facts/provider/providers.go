@@ -97,6 +97,11 @@ func (t *Table) addPrice(r row) {
 	*price = unit.Some(q)
 }
 
+// In is the price in a currency, as a rate of which an hour stands for a GB or a GB-month; false without an exchange rate.
+func (q Quote) In(c money.Currency, x money.Exchange) (money.Rate, bool) {
+	return x.Rate(money.PerHour(q.Nanos, money.Currency(q.Currency)), c)
+}
+
 // For is what so many GB, or GB-months, cost.
 func (q Quote) For(gb float64) money.Amount {
 	// A rate times an amount is the same exact arithmetic whatever the rate is per.

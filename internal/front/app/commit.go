@@ -195,43 +195,25 @@ func plannable(m catalog.BillingMode) bool {
 	return m == catalog.OnDemand || m == catalog.Spot || commit.Commits(m)
 }
 
-// offerPrices are the prices of one machine in one region, of zones the cheapest.
+// offerPrices are the prices of one machine in one region.
 func (a *App) offerPrices(out *Commitments, x money.Exchange) ([]CommitPrice, error) {
 	offers, _, err := a.find(out.Request.Instance)
 	if err != nil {
 		return nil, err
 	}
-	var regions []string
-	for _, o := range offers {
-		if !slices.Contains(regions, o.Region) {
-			regions = append(regions, o.Region)
-		}
-	}
+	places := regions(offers)
 	out.Machine, out.Region = offers[0].Machine, out.Request.Region
-	if out.Region == "" && len(regions) == 1 {
-		out.Region = regions[0]
+	if out.Region == "" && len(places) == 1 {
+		out.Region = places[0]
 	}
-	if !slices.Contains(regions, out.Region) {
-		return nil, problem.New(problem.Input, "commit.region", problem.Args{"Name": out.Machine.InstanceType, "Regions": regions}).
-			With(problem.Nearest(out.Region, regions, 2)...)
+	if !slices.Contains(places, out.Region) {
+		return nil, problem.New(problem.Input, "commit.region", problem.Args{"Name": out.Machine.InstanceType, "Regions": places}).
+			With(problem.Nearest(out.Region, places, 2)...)
 	}
 	var prices []CommitPrice
 	for _, mode := range catalog.Modes() {
-		best := CommitPrice{}
-		for _, o := range offers {
-			for i := range o.Prices {
-				p := &o.Prices[i]
-				hourly, ok := x.Rate(p.Hourly, out.Currency)
-				if o.Region != out.Region || p.Mode != mode || p.Doubtful() || !ok {
-					continue
-				}
-				if best.Mode == "" || hourly.Nanos() < best.Hourly.Nanos() {
-					best = CommitPrice{Mode: mode, Hourly: hourly, Quoted: p.Hourly, AsOf: p.AsOf, Source: p.Source, Used: plannable(mode)}
-				}
-			}
-		}
-		if best.Mode != "" {
-			prices = append(prices, best)
+		if p, hourly := leastOf(mode, offers, out.Region, out.Currency, x); p != nil {
+			prices = append(prices, CommitPrice{Mode: mode, Hourly: hourly, Quoted: p.Hourly, AsOf: p.AsOf, Source: p.Source, Used: plannable(mode)})
 		}
 	}
 	if !slices.ContainsFunc(prices, func(p CommitPrice) bool { return p.Mode == catalog.OnDemand }) {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/rackrate/rackrate/internal/base/money"
@@ -61,6 +62,35 @@ func (a *App) Similar(instance string, n int) (like *Offer, rows []OfferRow, err
 		rows = append(rows, *cheaper(nil, rowsOf(o, catalog.Filter{}, m.exchange, m.currency)))
 	}
 	return like, rows, nil
+}
+
+// regions are where a machine is offered.
+func regions(offers []*catalog.Offer) []string {
+	var names []string
+	for _, o := range offers {
+		if !slices.Contains(names, o.Region) {
+			names = append(names, o.Region)
+		}
+	}
+	return names
+}
+
+// leastOf is the least price of a way of paying among a machine's offers in a region, of zones the cheapest, and what it comes to in a
+// currency; nil where there is none that was observed.
+func leastOf(mode catalog.BillingMode, offers []*catalog.Offer, region string, to money.Currency, x money.Exchange) (least *catalog.Price, hourly money.Rate) {
+	for _, o := range offers {
+		for i := range o.Prices {
+			p := &o.Prices[i]
+			rate, ok := x.Rate(p.Hourly, to)
+			if o.Region != region || p.Mode != mode || p.Doubtful() || !ok {
+				continue
+			}
+			if least == nil || rate.Nanos() < hourly.Nanos() {
+				least, hourly = p, rate
+			}
+		}
+	}
+	return least, hourly
 }
 
 // find gives the offers of exactly one machine.

@@ -232,24 +232,21 @@ func (a *App) interruption(q *SpotIntervalRequest, out *SpotInterval) (perHour f
 
 // instance is the losses an hour of one instance of the catalog.
 func (a *App) instance(q *SpotIntervalRequest, out *SpotInterval) (perHour float64, err error) {
-	o, err := a.Offer(q.Instance)
+	offers, _, err := a.find(q.Instance)
 	if err != nil {
 		return 0, err
 	}
-	var regions []string
-	cheapest := map[catalog.BillingMode]money.Rate{}
-	for _, r := range o.Rows {
-		regions = append(regions, r.Region)
-		if best, seen := cheapest[r.Price.Mode]; r.Region == q.Region && r.Known && !r.Price.Doubtful() && (!seen || r.Hourly.Nanos() < best.Nanos()) {
-			cheapest[r.Price.Mode] = r.Hourly
-		}
+	x, err := a.Exchange()
+	if err != nil {
+		return 0, err
 	}
-	if q.Region != "" && !slices.Contains(regions, q.Region) {
-		return 0, problem.New(problem.NoMatch, "spot.not_there", problem.Args{"Instance": o.InstanceType, "Region": q.Region}).With(problem.Nearest(q.Region, regions, 3)...)
+	o, places := offers[0], regions(offers)
+	if q.Region != "" && !slices.Contains(places, q.Region) {
+		return 0, problem.New(problem.NoMatch, "spot.not_there", problem.Args{"Instance": o.InstanceType, "Region": q.Region}).With(problem.Nearest(q.Region, places, 3)...)
 	}
 	for mode, rate := range map[catalog.BillingMode]*unit.Maybe[money.Rate]{catalog.Spot: &q.Spot, catalog.OnDemand: &q.OnDemand} {
-		if found, ok := cheapest[mode]; ok && !rate.Known() {
-			*rate = unit.Some(found)
+		if p, hourly := leastOf(mode, offers, q.Region, out.Currency, x); p != nil && !rate.Known() {
+			*rate = unit.Some(hourly)
 		}
 	}
 	if p, err := a.Providers().Find(o.Provider); err == nil && !q.Notice.Known() {

@@ -176,7 +176,7 @@ func (r *rental) storage() {
 		return
 	}
 	w := r.Workload
-	size := gb(w.Data.Size) + 2*gb(r.p.Estimate.Checkpoint)
+	size := w.Data.Size.GB() + 2*r.p.Estimate.Checkpoint.GB()
 	keep := float64(r.p.Time.Hours) / unit.HoursPerMonth
 	if w.Horizon > 0 {
 		keep = float64(w.Horizon) / unit.HoursPerMonth
@@ -225,7 +225,7 @@ func (r *rental) traffic() {
 		times = r.running
 	}
 	free := r.p.Provider.FreeEgressGB.Or(0)
-	if out := gb(r.Workload.Data.Egress)*times - free; out > 0 {
+	if out := r.Workload.Data.Egress.GB()*times - free; out > 0 {
 		if rate, state := r.side(r.p.Provider, func(p *provider.Provider) unit.Maybe[provider.Quote] { return p.EgressPerGB }); state == Unknown {
 			r.unknown(Egress, "")
 		} else {
@@ -345,7 +345,5 @@ func (c *comparison) quoted(q unit.Maybe[provider.Quote]) (money.Rate, bool) {
 	if !ok {
 		return money.Rate{}, false
 	}
-	return c.Exchange.Rate(money.PerHour(v.Nanos, money.Currency(v.Currency)), c.Currency)
+	return v.In(c.Currency, c.Exchange)
 }
-
-func gb(b unit.Bytes) float64 { return float64(b) / float64(unit.GB) }
