@@ -4,7 +4,6 @@ package deadline
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/unit"
+	"github.com/rackrate/rackrate/internal/choose/spot"
 	"github.com/rackrate/rackrate/internal/sharedtest"
 )
 
@@ -35,20 +35,12 @@ func recorded(t testing.TB, part string) []*Market {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var trace struct {
-			Metadata struct {
-				Gap float64 `json:"gap_seconds"`
-			}
-			Data []int
-		}
-		if err := json.Unmarshal(raw, &trace); err != nil {
+		series, err := spot.ParseSeries(filepath.Base(f), raw)
+		if err != nil {
 			t.Fatal(err)
 		}
-		z := Zone{Name: filepath.Base(f), Price: []int64{1e9}}
-		for _, n := range trace.Data {
-			z.Up = append(z.Up, n > 0)
-		}
-		out = append(out, &Market{Gap: unit.Hours(trace.Metadata.Gap / 3600), OnDemand: money.PerHour(3e9, money.USD), Zones: []Zone{z}})
+		z := Zone{Name: series.Name, Up: spot.TraceOf(series, 1).Up, Price: []int64{1e9}}
+		out = append(out, &Market{Gap: series.Gap, OnDemand: money.PerHour(3e9, money.USD), Zones: []Zone{z}})
 	}
 	return out
 }
