@@ -14,9 +14,6 @@ type Series struct {
 	Since unit.Maybe[int64]
 }
 
-// Hours is how long the series lasts.
-func (s Series) Hours() unit.Hours { return unit.Hours(len(s.At)) * s.Gap }
-
 // Prices is what an instance cost at regular ticks.
 type Prices struct {
 	Name     string
