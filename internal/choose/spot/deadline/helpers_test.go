@@ -4,6 +4,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rackrate/rackrate/internal/base/money"
+	"github.com/rackrate/rackrate/internal/base/unit"
 )
 
 // market is zones at a price of 1 for traces such as "++-+", with on-demand at so many times that. Its ticks are hours.
@@ -44,4 +45,9 @@ func anyJob(r *rapid.T, work int) Job {
 	j := Job{Work: rapid.IntRange(1, work).Draw(r, "work"), Overhead: rapid.IntRange(0, 3).Draw(r, "overhead")}
 	j.Deadline = j.Work + j.Overhead + rapid.IntRange(0, work).Draw(r, "slack")
 	return j
+}
+
+// work48 is the work of the published comparison: 48 hours, with a share of them as slack.
+func work48(slack float64) Ask {
+	return Ask{Work: 48, Overhead: 0.2, Deadline: unit.Hours(48 * (1 + slack))}
 }

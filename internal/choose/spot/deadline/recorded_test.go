@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/rackrate/rackrate/internal/base/money"
-	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/choose/spot"
 	"github.com/rackrate/rackrate/internal/sharedtest"
 )
@@ -47,10 +46,6 @@ func recorded(t testing.TB, part string) []*Market {
 
 // slacks are those the published comparison is made at: shares of 48 hours of work.
 var slacks = []float64{0.1, 0.25, 0.5, 1}
-
-func work48(slack float64) Ask {
-	return Ask{Work: 48, Overhead: 0.2, Deadline: unit.Hours(48 * (1 + slack))}
-}
 
 // scores are those of 48 hours of work from 6 starts in each market; nobody may miss a deadline.
 func scores(t testing.TB, markets []*Market, slack float64, policies ...Policy) []Score {
