@@ -194,3 +194,12 @@ func (t *table) text(col int) string {
 	}
 	return t.row[col]
 }
+
+// mode reads a way of paying.
+func (t *table) mode(col int) BillingMode {
+	m := BillingMode(t.row[col])
+	if modeRank(m) < 0 {
+		t.bad(t.want[col], t.row[col], "mode")
+	}
+	return m
+}

@@ -50,7 +50,7 @@ func Load(fsys fs.FS, chips *accelerator.Table) (*Catalog, error) {
 		}
 		return string(b)
 	}
-	l := &loader{chips: chips, faults: &faults, flags: map[string][]Flag{"": nil}}
+	l := newLoader(chips, &faults, "")
 	l.sources("sources.csv", read("sources.csv"))
 	l.machines("machines.csv", read("machines.csv"))
 	names, err := fs.Glob(fsys, "prices/*.csv")
@@ -69,6 +69,7 @@ func Load(fsys fs.FS, chips *accelerator.Table) (*Catalog, error) {
 type loader struct {
 	chips  *accelerator.Table
 	faults *problem.List
+	asOf   string            // the day of rows that name none; empty: every row has to
 	flags  map[string][]Flag // by the text of the cell: most rows share a few sets
 	byType map[machineID]*Machine
 	list   []*Machine
@@ -77,15 +78,34 @@ type loader struct {
 	rows   []Row
 }
 
+func newLoader(chips *accelerator.Table, faults *problem.List, asOf string) *loader {
+	return &loader{
+		chips: chips, faults: faults, asOf: asOf,
+		flags: map[string][]Flag{"": nil}, known: map[string]bool{}, byType: map[machineID]*Machine{},
+	}
+}
+
+// date is the day in a column, or the loader's own where the cell is empty.
+func (l *loader) date(t *table, col int) string {
+	if t.row[col] == "" && l.asOf != "" {
+		return l.asOf
+	}
+	return t.date(col)
+}
+
 type machineID struct{ provider, instanceType string }
 
 const sourceColumns = "id,title,reference,date,licence"
 
 func (l *loader) sources(file, text string) {
-	l.known = map[string]bool{}
 	t, ok := newTable(file, text, sourceColumns, l.faults)
 	for ok && t.next() {
-		s := Source{ID: t.text(0), Title: t.text(1), Reference: t.text(2), Date: t.text(3), Licence: t.text(4)}
+		s := Source{ID: t.text(0), Title: t.text(1), Reference: t.text(2), Date: t.row[3], Licence: t.text(4)}
+		if s.Date == "" && l.asOf != "" {
+			s.Date = l.asOf
+		} else {
+			t.text(3)
+		}
 		if l.known[s.ID] {
 			t.bad("id", s.ID, "unique")
 		}
@@ -134,7 +154,7 @@ func (l *loader) machine(t *table) Machine {
 		VCPU: t.number(4), RAM: t.size(5, unit.GiB), NVMe: t.size(6, unit.GB),
 		Topology: topo, TopologyKnown: known, NetworkGbps: t.number(9), Network: net,
 		BareMetal: t.yesNo(11), MIG: t.yesNo(12), Confidential: t.yesNo(13), GPUDirect: t.yesNo(14),
-		Reservation: reserved, Source: l.source(t, 16), AsOf: t.date(17), Flags: l.flagSet(t.row[18]),
+		Reservation: reserved, Source: l.source(t, 16), AsOf: l.date(t, 17), Flags: l.flagSet(t.row[18]),
 	}
 }
 
@@ -162,10 +182,7 @@ func (l *loader) prices(file, provider, text string) {
 }
 
 func (l *loader) price(t *table) Price {
-	mode := BillingMode(t.row[3])
-	if modeRank(mode) < 0 {
-		t.bad("mode", t.row[3], "mode")
-	}
+	mode := t.mode(3)
 	if !isCurrency(t.row[5]) {
 		t.bad("currency", t.row[5], "currency")
 	}
@@ -174,10 +191,10 @@ func (l *loader) price(t *table) Price {
 		t.bad("hourly", t.row[4], "price")
 	}
 	conf := Confidence(t.row[8])
-	if conf != Listed && conf != Secondary && conf != Quoted {
+	if conf != Listed && conf != Secondary && conf != Quoted && conf != Agreed {
 		t.bad("confidence", t.row[8], "confidence")
 	}
-	return Price{Mode: mode, Hourly: rate, AsOf: t.date(6), Source: l.source(t, 7), Confidence: conf, Flags: l.flagSet(t.row[9])}
+	return Price{Mode: mode, Hourly: rate, AsOf: l.date(t, 6), Source: l.source(t, 7), Confidence: conf, Flags: l.flagSet(t.row[9])}
 }
 
 func (l *loader) source(t *table, col int) string {
@@ -213,7 +230,7 @@ func (c *Catalog) ParsePrices(file, provider string, r io.Reader) ([]Row, error)
 		return nil, err
 	}
 	var faults problem.List
-	l := &loader{faults: &faults, flags: map[string][]Flag{"": nil}, known: map[string]bool{}, byType: map[machineID]*Machine{}}
+	l := newLoader(nil, &faults, "")
 	for _, s := range c.Sources {
 		l.known[s.ID] = true
 	}

@@ -117,6 +117,7 @@ const (
 	Listed    Confidence = "listed"    // the vendor's own price list or interface
 	Secondary Confidence = "secondary" // a third party's copy of it
 	Quoted    Confidence = "quoted"    // a press or blog quote
+	Agreed    Confidence = "agreed"    // a contract with the vendor
 )
 
 // Price is one way of paying for one offer.

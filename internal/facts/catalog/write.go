@@ -11,20 +11,27 @@ import (
 )
 
 // WriteMachines writes machines in the form Load reads, in the order given.
-func WriteMachines(w io.Writer, machines []*Machine) error {
+func WriteMachines(w io.Writer, machines []*Machine) error { return writeMachines(w, machines, asIs) }
+
+// asIs writes every date.
+func asIs(day string) string { return day }
+
+func writeMachines(w io.Writer, machines []*Machine, date func(string) string) error {
 	return writeRows(w, machineColumns, len(machines), func(i int) []string {
 		m := machines[i]
 		return []string{
 			m.Provider, m.InstanceType, m.Accelerator.Name, FormatCount(m.Count),
 			figure(m.VCPU), size(m.RAM, unit.GiB), size(m.NVMe, unit.GB), string(m.Topology), yes(m.TopologyKnown),
 			figure(m.NetworkGbps), string(m.Network), answer(m.BareMetal), answer(m.MIG), answer(m.Confidential),
-			answer(m.GPUDirect), yes(m.Reservation), m.Source, m.AsOf, joinFlags(m.Flags),
+			answer(m.GPUDirect), yes(m.Reservation), m.Source, date(m.AsOf), joinFlags(m.Flags),
 		}
 	})
 }
 
 // WritePrices writes the rows of one provider in the form Load reads, in the order given.
-func WritePrices(w io.Writer, rows []Row) error {
+func WritePrices(w io.Writer, rows []Row) error { return writePrices(w, rows, asIs) }
+
+func writePrices(w io.Writer, rows []Row, date func(string) string) error {
 	return writeRows(w, priceColumns, len(rows), func(i int) []string {
 		r, p := rows[i], rows[i].Price
 		if p.Mode == "" {
@@ -32,16 +39,18 @@ func WritePrices(w io.Writer, rows []Row) error {
 		}
 		return []string{
 			r.Region, r.Zone, r.InstanceType, string(p.Mode), p.Hourly.Decimal(), string(p.Hourly.Currency()),
-			p.AsOf, p.Source, string(p.Confidence), joinFlags(p.Flags),
+			date(p.AsOf), p.Source, string(p.Confidence), joinFlags(p.Flags),
 		}
 	})
 }
 
 // WriteSources writes sources in the form Load reads, in the order given.
-func WriteSources(w io.Writer, sources []Source) error {
+func WriteSources(w io.Writer, sources []Source) error { return writeSources(w, sources, asIs) }
+
+func writeSources(w io.Writer, sources []Source, date func(string) string) error {
 	return writeRows(w, sourceColumns, len(sources), func(i int) []string {
 		s := sources[i]
-		return []string{s.ID, s.Title, s.Reference, s.Date, s.Licence}
+		return []string{s.ID, s.Title, s.Reference, date(s.Date), s.Licence}
 	})
 }
 
@@ -116,4 +125,27 @@ func joinFlags(flags []Flag) string {
 		b.WriteString(string(f))
 	}
 	return b.String()
+}
+
+// rowsByProvider gives the rows that New folded into offers again, by provider.
+func (c *Catalog) rowsByProvider() map[string][]Row {
+	by := map[string][]Row{}
+	for _, o := range c.Offers {
+		by[o.Provider] = append(by[o.Provider], o.rows()...)
+	}
+	return by
+}
+
+// rows are an offer's prices as rows, one without a price where it has none.
+func (o *Offer) rows() []Row {
+	row := Row{Machine: o.Machine, Region: o.Region, Zone: o.Zone}
+	if len(o.Prices) == 0 {
+		return []Row{row}
+	}
+	rows := make([]Row, len(o.Prices))
+	for i, p := range o.Prices {
+		row.Price = p
+		rows[i] = row
+	}
+	return rows
 }

@@ -2,9 +2,7 @@ package provider
 
 import (
 	"math"
-	"strings"
 
-	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/base/unit"
 )
 
@@ -41,28 +39,6 @@ type hazard struct {
 func (h hazard) cite() string { return h.source + ", " + h.asOf + ", band " + h.band + " % a month" }
 
 var hazardColumns = []string{"provider", "region", "instance_type", "band", "savings_percent", "as_of", "source"}
-
-func (t *Table) addHazard(r row) {
-	key := hazardKey{r.need("provider"), r.need("region"), r.need("instance_type")}
-	if t.byID[key.provider] == nil {
-		r.bad("provider", "providers.csv")
-	}
-	monthly, ok := monthlyBands[r.text("band")]
-	if !ok {
-		r.bad("band", "<5|5-10|10-15|15-20|>20")
-	}
-	r.number("savings_percent", -100, 100) // the advisor has printed one below zero; kept as printed
-	if _, dup := t.hazards[key]; dup {
-		r.fault("data.duplicate", problem.Args{"Key": strings.Join([]string{key.provider, key.region, key.instanceType}, " ")})
-	}
-	h := hazard{monthly: monthly, source: r.need("source"), asOf: r.date("as_of"), band: r.text("band")}
-	t.hazards[key] = h
-	// The worst of all regions, under no region.
-	key.region = ""
-	if worst, seen := t.hazards[key]; !seen || h.monthly > worst.monthly {
-		t.hazards[key] = h
-	}
-}
 
 // Interruption is the constant rate an hour at which a spot machine is taken away, with its basis and source.
 // False where the provider is known to have no spot machines, or is itself unknown. A monthly frequency p
