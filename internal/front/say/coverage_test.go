@@ -259,7 +259,7 @@ func (c *collector) composite(n *ast.CompositeLit) {
 	}
 }
 
-// constants finds the words of the types in sets, and codes that are named before they are used: codeX, noteX, and the
+// constants finds the words of the types in sets, and codes that are named before they are used: codeX, CodeX, noteX, and the
 // reasons of a software verdict.
 func (c *collector) constants(n *ast.GenDecl) {
 	last := ""
@@ -287,7 +287,7 @@ func (c *collector) constants(n *ast.GenDecl) {
 				c.src.uses = append(c.src.uses, use{id: strings.ReplaceAll(pattern, "%", text), at: c.fset.Position(name.Pos()).String()})
 			}
 			switch {
-			case strings.HasPrefix(name.Name, "code"):
+			case strings.HasPrefix(name.Name, "code"), strings.HasPrefix(name.Name, "Code"):
 				c.src.uses = append(c.src.uses, use{id: "problem." + text, at: c.fset.Position(name.Pos()).String()})
 			case strings.HasPrefix(name.Name, "note") && strings.Contains(text, "."):
 				c.src.uses = append(c.src.uses, use{id: "note." + text, at: c.fset.Position(name.Pos()).String()})
