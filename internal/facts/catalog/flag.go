@@ -29,6 +29,8 @@ const (
 	RegionUnconfirmed Flag = "region_unconfirmed" // the source names a group of regions, or none
 	CheapestSeller    Flag = "cheapest_seller"    // the least of a price comparison
 	SteppedPrice      Flag = "stepped_price"      // the first step's: it falls with the hours a machine has run, as the provider's steps say
+	InStock           Flag = "in_stock"           // the seller said so when it was asked
+	SoldOut           Flag = "sold_out"           // listed, and not to be had when the seller was asked
 )
 
 // Flags lists every flag of a machine or price, for those who must have a message for each. A price may also carry
@@ -38,6 +40,6 @@ func Flags() []Flag {
 		TopologyInferred, TopologyRecalled, NetworkRecalled, MIGRecalled, FormFactorAssumed, AcceleratorInferred,
 		SliceFromName, HostVaries, HostDoubtful, HostChosen, AvailabilityUnknown, Aggregated, Marketplace, InviteOnly,
 		DateUnknown, SpotComputed, ZoneMaximum, AuctionFloor, CurrencyAssumed, PerGPUQuote, RegionUnconfirmed,
-		CheapestSeller, SteppedPrice, Flag(FallingPrice), Flag(SamePrice), Flag(SpotTenth),
+		CheapestSeller, SteppedPrice, InStock, SoldOut, Flag(FallingPrice), Flag(SamePrice), Flag(SpotTenth),
 	}
 }

@@ -37,6 +37,8 @@ var sets = map[string][]string{
 	"catalog.Topology":       {"topology.%"},
 	"catalog.NetworkKind":    {"network.%"},
 	"catalog.Confidence":     {"confidence.%"},
+	"catalog.ChangeKind":     {"change.%"},
+	"catalog.Layer":          {"layer.%"},
 	"accelerator.Confidence": {"confidence.%"},
 	"model.Class":            {"class.%"},
 	"workload.Kind":          {"kind.%", "ask.%"},
