@@ -273,26 +273,44 @@ func compareMachines(a, b *Machine) int {
 	return cmp.Or(strings.Compare(a.Provider, b.Provider), strings.Compare(a.InstanceType, b.InstanceType))
 }
 
-func compareRows(a, b Row) int {
+func compareRows(a, b Row) int { return compareAt(&a, &b) }
+
+func compareAt(a, b *Row) int {
 	if a.Machine != b.Machine {
 		if c := compareMachines(a.Machine, b.Machine); c != 0 {
 			return c
 		}
 	}
-	return cmp.Or(strings.Compare(a.Region, b.Region), strings.Compare(a.Zone, b.Zone),
-		cmp.Compare(modeRank(a.Price.Mode), modeRank(b.Price.Mode)))
+	if c := strings.Compare(a.Region, b.Region); c != 0 {
+		return c
+	}
+	if c := strings.Compare(a.Zone, b.Zone); c != 0 {
+		return c
+	}
+	return cmp.Compare(modeRank(a.Price.Mode), modeRank(b.Price.Mode))
+}
+
+// inOrder says whether rows are sorted, without copying them for each comparison.
+func inOrder(rows []Row) bool {
+	for i := 1; i < len(rows); i++ {
+		if compareAt(&rows[i-1], &rows[i]) > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // New folds rows into offers. It sorts rows in place and keeps no reference to the slice.
 func New(machines []*Machine, rows []Row, sources []Source) *Catalog {
-	if !slices.IsSortedFunc(rows, compareRows) {
+	if !inOrder(rows) {
 		slices.SortStableFunc(rows, compareRows)
 	}
 	slices.SortStableFunc(machines, compareMachines)
 	slices.SortFunc(sources, func(a, b Source) int { return strings.Compare(a.ID, b.ID) })
 	offers, prices := make([]Offer, 0, len(rows)), make([]Price, 0, len(rows))
 	c := &Catalog{Machines: machines, Sources: sources}
-	for i, r := range rows {
+	for i := range rows {
+		r := &rows[i]
 		if i == 0 || r.Machine != rows[i-1].Machine || r.Region != rows[i-1].Region || r.Zone != rows[i-1].Zone {
 			offers = append(offers, Offer{Machine: r.Machine, Region: r.Region, Zone: r.Zone})
 		}

@@ -27,7 +27,7 @@ func Merge(builtIn *Catalog, snaps []*Snapshot, today string) (*Catalog, []Term)
 		return cmp.Or(strings.Compare(a.AsOf, b.AsOf), strings.Compare(a.Source, b.Source))
 	})
 	sources := slices.Clone(builtIn.Sources)
-	lists := [][]candidate{m.candidates(builtInRows(builtIn), claim{layer: BuiltIn})}
+	lists := [][]candidate{candidates(builtInRows(builtIn), claim{layer: BuiltIn})}
 	var terms []Term
 	for _, s := range snaps {
 		m.facts(s)
@@ -35,11 +35,11 @@ func Merge(builtIn *Catalog, snaps []*Snapshot, today string) (*Catalog, []Term)
 			m.covers[c] = append(m.covers[c], claim{s.Source, s.Layer, s.AsOf})
 		}
 		rows := s.Rows
-		if !slices.IsSortedFunc(rows, compareRows) {
+		if !inOrder(rows) {
 			rows = slices.Clone(rows)
 			slices.SortStableFunc(rows, compareRows)
 		}
-		lists = append(lists, m.candidates(rows, claim{s.Source, s.Layer, s.AsOf}))
+		lists = append(lists, candidates(rows, claim{s.Source, s.Layer, s.AsOf}))
 		terms = append(terms, s.Terms...)
 		sources = append(sources, s.Sources...)
 	}
@@ -135,34 +135,24 @@ func fill[T any](have *unit.Maybe[T], n unit.Maybe[T]) bool {
 	return true
 }
 
-// candidate is a row with who says it.
+// candidate is a row with who says it. It points: rows are large, and a hundred thousand of them are sorted.
 type candidate struct {
-	Row
-	claim
+	*Row
+	*claim
 }
 
-func (m *merger) candidates(rows []Row, by claim) []candidate {
+func candidates(rows []Row, by claim) []candidate {
 	out := make([]candidate, len(rows))
-	for i, r := range rows {
-		out[i] = candidate{r, by}
+	for i := range rows {
+		out[i] = candidate{&rows[i], &by}
 	}
 	return out
 }
 
 // choose walks the sorted lists side by side and keeps, of each machine, region and way of paying, the rows of one source.
 func (m *merger) choose(lists [][]candidate) []Row {
-	n := 0
-	for _, l := range lists {
-		n += len(l)
-	}
-	all := make([]candidate, 0, n)
-	for _, l := range lists {
-		all = append(all, l...)
-	}
-	if len(lists) > 1 {
-		all = joined(lists, all[:0])
-	}
-	out := make([]Row, 0, n)
+	all := joined(lists)
+	out := make([]Row, 0, len(all))
 	for i := 0; i < len(all); {
 		j := i + 1
 		for j < len(all) && samePlace(all[i].Row, all[j].Row) {
@@ -174,25 +164,19 @@ func (m *merger) choose(lists [][]candidate) []Row {
 	return out
 }
 
-func samePlace(a, b Row) bool {
+func samePlace(a, b *Row) bool {
 	return (a.Machine == b.Machine || compareMachines(a.Machine, b.Machine) == 0) && a.Region == b.Region
 }
 
 // joined merges sorted lists into one, two at a time.
-func joined(lists [][]candidate, out []candidate) []candidate {
-	switch len(lists) {
-	case 0:
-		return out
-	case 1:
-		return append(out, lists[0]...)
+func joined(lists [][]candidate) []candidate {
+	if len(lists) == 1 {
+		return lists[0]
 	}
-	half := len(lists) / 2
-	a, b := joined(lists[:half], nil), joined(lists[half:], nil)
-	if half == 1 {
-		a = lists[0]
-	}
+	a, b := joined(lists[:len(lists)/2]), joined(lists[len(lists)/2:])
+	out := make([]candidate, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
-		if compareRows(b[0].Row, a[0].Row) < 0 {
+		if compareAt(b[0].Row, a[0].Row) < 0 {
 			out, b = append(out, b[0]), b[1:]
 		} else {
 			out, a = append(out, a[0]), a[1:]
@@ -218,8 +202,8 @@ func (m *merger) place(out []Row, rows []candidate) []Row {
 			continue
 		}
 		if m.believed(c, voices) && c.Accelerator == mach.Accelerator && c.Count == mach.Count {
-			c.Machine = mach
-			out = append(out, c.Row)
+			out = append(out, *c.Row)
+			out[len(out)-1].Machine = mach
 		}
 	}
 	if len(out) == start && bare >= 0 { // listed, at an unknown price
@@ -242,7 +226,7 @@ func heard(voices []voice, c *candidate) []voice {
 			return voices
 		}
 	}
-	return append(voices, voice{c.claim, c.Price.Mode, c.Price.AsOf})
+	return append(voices, voice{*c.claim, c.Price.Mode, c.Price.AsOf})
 }
 
 // believed says whether no better source speaks of the same way of paying there, or has read it all and does not list it.
@@ -252,13 +236,13 @@ func (m *merger) believed(c *candidate, voices []voice) bool {
 	}
 	own := voices[slices.IndexFunc(voices, func(v voice) bool { return v.source == c.source && v.mode == c.Price.Mode })].newest
 	for i := range voices {
-		if v := &voices[i]; v.source != c.source && v.mode == c.Price.Mode && v.beats(v.newest, c.claim, own) {
+		if v := &voices[i]; v.source != c.source && v.mode == c.Price.Mode && v.beats(v.newest, *c.claim, own) {
 			return false
 		}
 	}
 	for _, region := range [...]string{c.Region, ""} {
 		for _, by := range m.covers[Cover{c.Provider, region, c.Price.Mode}] {
-			if by.source != c.source && by.beats(by.asOf, c.claim, own) {
+			if by.source != c.source && by.beats(by.asOf, *c.claim, own) {
 				return false
 			}
 		}
@@ -274,7 +258,7 @@ func agree(rows []Row, terms []Term, today string) (out []Row, idle []Term) {
 	used := make([]bool, len(terms))
 	for i := 0; i < len(rows); {
 		j := i + 1
-		for j < len(rows) && samePlace(rows[i], rows[j]) && rows[i].Zone == rows[j].Zone {
+		for j < len(rows) && samePlace(&rows[i], &rows[j]) && rows[i].Zone == rows[j].Zone {
 			j++
 		}
 		out = append(out, agreed(rows[i:j], terms, today, used)...)
