@@ -7,9 +7,11 @@ package config
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/problem"
@@ -29,10 +31,14 @@ const (
 	Color       Key = "color"         // auto, always, never
 	MaxPriceAge Key = "max_price_age" // days; 0 is open
 	FX          Key = "fx"            // a CSV of the user's own exchange rates
+	DB          Key = "db"            // where the store is: sqlite:PATH or postgres://…; empty: a file in the user's data
+	Feeds       Key = "feeds"         // a file that says which sources of prices are read, and how
+	Source      Key = "source"        // the sources of prices that count; empty: all
+	AsOf        Key = "as_of"         // the day on which prices are looked at; empty: today
 )
 
 // Keys lists every setting in the order it is shown.
-func Keys() []Key { return []Key{Lang, Currency, Output, Top, Color, MaxPriceAge, FX} }
+func Keys() []Key { return []Key{Lang, Currency, Output, Top, Color, MaxPriceAge, FX, DB, Feeds, Source, AsOf} }
 
 // Env is the environment variable of a setting.
 func (k Key) Env() string { return "RACKRATE_" + strings.ToUpper(string(k)) }
@@ -42,6 +48,7 @@ func (k Key) Flag() string { return strings.ReplaceAll(string(k), "_", "-") }
 
 var defaults = map[Key]string{
 	Lang: "en", Currency: "USD", Output: "table", Top: "10", Color: "auto", MaxPriceAge: "0", FX: "",
+	DB: "", Feeds: "", Source: "", AsOf: "",
 }
 
 // Default is a setting's value where nobody gives one.
@@ -83,6 +90,18 @@ func (c Config) Get(k Key) Value { return c.values[k] }
 // Text gives a setting's text.
 func (c Config) Text(k Key) string { return c.values[k].Text }
 
+// Shown gives a setting's text as people may see it: the password of a database is starred.
+func (c Config) Shown(k Key) string { return hidden(k, c.values[k].Text) }
+
+var password = regexp.MustCompile(`(://[^/@:]*):[^/@]*@`)
+
+func hidden(k Key, text string) string {
+	if k == DB {
+		return password.ReplaceAllString(text, "$1:***@")
+	}
+	return text
+}
+
 // Int gives a setting that is a number; it was checked when it was set.
 func (c Config) Int(k Key) int {
 	n, err := strconv.Atoi(c.values[k].Text)
@@ -95,7 +114,7 @@ func (c Config) Int(k Key) int {
 // check says whether a text is a value of a setting, and gives its canonical form.
 func check(k Key, text string) (string, *problem.Error) {
 	wrong := func(suggest ...string) *problem.Error {
-		return problem.New(problem.Input, "settings.bad_value", problem.Args{"Key": string(k), "Value": text, "Want": wants[k]}).With(suggest...)
+		return problem.New(problem.Input, "settings.bad_value", problem.Args{"Key": string(k), "Value": hidden(k, text), "Want": wants[k]}).With(suggest...)
 	}
 	switch k {
 	case Lang:
@@ -119,6 +138,14 @@ func check(k Key, text string) (string, *problem.Error) {
 			return t, nil
 		}
 		return "", wrong(problem.Nearest(text, choices[k], 2)...)
+	case AsOf:
+		if _, err := time.Parse(time.DateOnly, text); text != "" && err != nil {
+			return "", wrong()
+		}
+	case DB:
+		if scheme, rest, ok := strings.Cut(text, ":"); text != "" && (!ok || rest == "" || !slices.Contains(choices[k], scheme)) {
+			return "", wrong()
+		}
 	}
 	return text, nil
 }
@@ -126,12 +153,19 @@ func check(k Key, text string) (string, *problem.Error) {
 var choices = map[Key][]string{
 	Output: {"table", "wide", "json", "csv", "md"},
 	Color:  {"auto", "always", "never"},
+	DB:     {"sqlite", "postgres", "postgresql"},
 }
 
 // wants says what a value must be, in the notation of the field rather than in a language.
 var wants = map[Key]string{
 	Lang: "en | zh", Currency: "USD, CNY, EUR …", Output: "table | wide | json | csv | md", Top: "0, 1, 2 …",
 	Color: "auto | always | never", MaxPriceAge: "0, 1, 2 … (d)", FX: "rates.csv",
+	DB: "sqlite:PATH | postgres://USER@HOST/NAME", Feeds: "sources.yaml", Source: "aws,azure …", AsOf: "2026-05-20",
+}
+
+// List gives a setting that is a list of names between commas.
+func (c Config) List(k Key) []string {
+	return strings.FieldsFunc(c.Text(k), func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 // Money is the currency that amounts are shown in.

@@ -90,3 +90,15 @@ func TestLanguage(t *testing.T) {
 		t.Error("--lang fr was taken")
 	}
 }
+
+// The password of a database is in no listing and no message.
+func TestPasswordsAreStarred(t *testing.T) {
+	cfg, err := config.Load(sources(nil, map[string]string{"RACKRATE_DB": "postgres://me:s3cr3t@db.example/rackrate"}))
+	if err != nil || cfg.Text(config.DB) != "postgres://me:s3cr3t@db.example/rackrate" || cfg.Shown(config.DB) != "postgres://me:***@db.example/rackrate" {
+		t.Errorf("%v %q %q", err, cfg.Text(config.DB), cfg.Shown(config.DB))
+	}
+	_, err = config.Load(sources(nil, map[string]string{"RACKRATE_DB": "mysql://me:s3cr3t@db.example/rackrate"}))
+	if err == nil || strings.Contains(err.Error(), "s3cr3t") {
+		t.Errorf("%v", err)
+	}
+}

@@ -27,14 +27,13 @@ func (d *Settings) grid(s *say.Speaker, wide bool) *Grid {
 		g.Columns = append(g.Columns, Column{Head: s.Text("column.origin")})
 	}
 	for _, k := range config.Keys() {
-		v := d.Config.Get(k)
-		text := v.Text
+		text := d.Config.Shown(k)
 		if text == "" {
 			text = say.Unknown
 		}
 		row := []string{string(k), text}
 		if origin {
-			row = append(row, originText(v.Origin, s))
+			row = append(row, originText(d.Config.Get(k).Origin, s))
 		}
 		g.Add(row...)
 	}
@@ -55,7 +54,7 @@ func (d *Settings) Wire(*say.Speaker) any {
 	for _, k := range config.Keys() {
 		v := d.Config.Get(k)
 		out.Settings = append(out.Settings, wire.Setting{
-			Key: string(k), Value: v.Text, Layer: string(v.Origin.Layer), From: v.Origin.Name, Line: v.Origin.Line,
+			Key: string(k), Value: d.Config.Shown(k), Layer: string(v.Origin.Layer), From: v.Origin.Name, Line: v.Origin.Line,
 		})
 	}
 	return out
@@ -66,7 +65,7 @@ func (d *Settings) Rows() [][]string {
 	rows := [][]string{{"key", "value", "layer", "from", "line"}}
 	for _, k := range config.Keys() {
 		v := d.Config.Get(k)
-		rows = append(rows, []string{string(k), v.Text, string(v.Origin.Layer), v.Origin.Name, strconv.Itoa(v.Origin.Line)})
+		rows = append(rows, []string{string(k), d.Config.Shown(k), string(v.Origin.Layer), v.Origin.Name, strconv.Itoa(v.Origin.Line)})
 	}
 	return rows
 }
