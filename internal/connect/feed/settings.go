@@ -84,6 +84,14 @@ func (c *Config) Address(name, vendors string) string {
 	return strings.TrimSuffix(set, "/")
 }
 
+// Client asks at the pace that a vendor allows. A server that the user named instead has limits of its own, which it says by 429.
+func (c *Config) Client(h *fetch.Client, perSecond float64) *fetch.Client {
+	if c.Endpoint != "" || len(c.Endpoints) > 0 {
+		return h
+	}
+	return h.Paced(perSecond)
+}
+
 // Empty is the problem of a source that answers without any rows where it must have some.
 func Empty(source string) error {
 	return problem.New(problem.Internal, "feed.empty", problem.Args{"Source": source})
