@@ -44,7 +44,7 @@ func (s *search) build(f fold) Plan {
 	if kwh, ok := s.energy(c); ok {
 		p.Carbon.Energy = unit.Some(unit.KilowattHours(kwh))
 	}
-	for _, e := range f.also {
+	for _, e := range s.elsewhere(f) {
 		p.AlsoIn = append(p.AlsoIn, Elsewhere{e.offer.Region, e.offer.Zone, money.Micros(e.total, s.Currency)})
 	}
 	p.Warnings = s.warnings(&p, c)

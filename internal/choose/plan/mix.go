@@ -20,19 +20,16 @@ type mixed struct {
 
 // blend makes a candidate of a service the cheapest mix of the ways of paying that are allowed; false where one way does it all, or
 // nothing is sold on demand.
-func (s *search) blend(c *candidate) bool {
+func (s *search) blend(c *candidate, all []quoted) bool {
 	var ways price.Ways
 	var quotes []*catalog.Price // of what is committed
 	var onDemand, spot *catalog.Price
 	share := s.Workload.Traffic.Interruptible / 100
-	for i := range c.offer.Prices {
-		c.price = &c.offer.Prices[i]
-		if !slices.Contains(s.costs.modes, c.price.Mode) {
+	for _, q := range all {
+		if q.bad {
 			continue
 		}
-		if _, bad := s.quote(c); bad {
-			continue
-		}
+		c.price, c.hourly = q.price, q.hourly
 		w := s.way(c)
 		switch {
 		case c.price.Mode == catalog.OnDemand && len(w.Steps) == 0:

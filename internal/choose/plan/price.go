@@ -7,6 +7,7 @@ import (
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/base/unit"
+	"github.com/rackrate/rackrate/internal/choose/estimate"
 	"github.com/rackrate/rackrate/internal/choose/spot"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
 	"github.com/rackrate/rackrate/internal/facts/provider"
@@ -174,17 +175,35 @@ func (s *search) disk(o *catalog.Offer) unit.Bytes {
 	return need
 }
 
-// ways prices a candidate in every way of paying that is allowed, and keeps those that meet the limits.
-func (s *search) ways(c candidate, note func(miss)) {
-	o, allowed := c.offer, false
+// quoted is a price of an offer that is allowed, in the result's currency, or why it may not be used.
+type quoted struct {
+	price  *catalog.Price
+	hourly money.Rate
+	age    int // days
+	miss   miss
+	bad    bool
+}
+
+// quotes are the prices of an offer that are allowed: the same for every number of machines. They stand until the next call.
+func (s *search) quotes(o *catalog.Offer) []quoted {
+	s.quoted = s.quoted[:0]
 	for i := range o.Prices {
-		c.price = &o.Prices[i]
-		if !slices.Contains(s.costs.modes, c.price.Mode) {
-			continue
+		if p := &o.Prices[i]; slices.Contains(s.costs.modes, p.Mode) {
+			s.quoted = append(s.quoted, s.quote(p))
 		}
-		allowed, c.mode = true, c.price.Mode
+	}
+	return s.quoted
+}
+
+// ways prices a candidate in every way of paying that is allowed, and keeps those that meet the limits. It works on c itself.
+func (s *search) ways(c *candidate, quotes []quoted, note func(miss)) {
+	o := c.offer
+	for i := range quotes {
+		q := &quotes[i]
+		c.price, c.hourly, c.age, c.mode, c.mix = q.price, q.hourly, q.age, q.price.Mode, nil
 		s.candidates++
-		if m, bad := s.quote(&c); bad {
+		if q.bad {
+			m := q.miss
 			m.mode, m.machines, m.stage = c.mode, c.machines, stagePrice
 			note(m)
 		} else {
@@ -194,10 +213,10 @@ func (s *search) ways(c candidate, note func(miss)) {
 	switch {
 	case len(o.Prices) == 0:
 		note(miss{reason: ByPriceUnknown, stage: stagePrice, machines: c.machines})
-	case !allowed:
+	case len(quotes) == 0:
 		note(miss{reason: ByBilling, stage: stagePrice, text: string(o.Prices[0].Mode), quantity: "text", machines: c.machines})
 	case s.job.Service() && len(o.Prices) > 1:
-		if s.blend(&c) {
+		if s.blend(c, quotes) {
 			s.candidates++
 			s.keep(c, note)
 		}
@@ -205,30 +224,34 @@ func (s *search) ways(c candidate, note func(miss)) {
 }
 
 // keep holds a priced candidate against the limits.
-func (s *search) keep(c candidate, note func(miss)) {
-	m, bad := s.outcome(&c)
+func (s *search) keep(c *candidate, note func(miss)) {
+	m, bad := s.outcome(c)
 	if !bad {
-		s.found = append(s.found, c)
+		s.file(c)
 		return
 	}
 	m.mode, m.machines, m.stage = c.mode, c.machines, stageOutcome
 	note(m)
 }
 
-// quote brings a candidate's price into the result's currency, unless it may not be used.
-func (s *search) quote(c *candidate) (m miss, bad bool) {
-	c.age = s.age(c.price.AsOf)
-	if most := s.Workload.Limits.MaxPriceAgeDays; most > 0 && c.age > most {
-		return miss{reason: ByPriceAge, have: float64(c.age), want: float64(most), quantity: "days"}, true
+// quote brings a price into the result's currency, unless it may not be used.
+func (s *search) quote(p *catalog.Price) quoted {
+	q := quoted{price: p, age: s.age(p.AsOf), bad: true}
+	if most := s.Workload.Limits.MaxPriceAgeDays; most > 0 && q.age > most {
+		q.miss = miss{reason: ByPriceAge, have: float64(q.age), want: float64(most), quantity: "days"}
+		return q
 	}
-	if c.price.Doubtful() {
-		return miss{reason: ByDoubt}, true
+	if p.Doubtful() {
+		q.miss = miss{reason: ByDoubt}
+		return q
 	}
 	var ok bool
-	if c.hourly, ok = s.Exchange.Rate(c.price.Hourly, s.Currency); !ok {
-		return miss{reason: ByCurrency, text: string(c.price.Hourly.Currency()), quantity: "text"}, true
+	if q.hourly, ok = s.Exchange.Rate(p.Hourly, s.Currency); !ok {
+		q.miss = miss{reason: ByCurrency, text: string(p.Hourly.Currency()), quantity: "text"}
+		return q
 	}
-	return miss{}, false
+	q.bad = false
+	return q
 }
 
 // longestWork is the longest deadline that can be asked for, in hours. Work that takes longer is no plan, and its cost would be
@@ -330,7 +353,19 @@ func (s *search) risk(c *candidate) risk {
 	save := math.Max(run.SaveSeconds, c.est.Checkpoint.GB()/(run.CheckpointGBs*float64(c.machines)))
 	// Where no notice is known, nothing is saved at the last moment. A rate of 0 is no interruption: 1/0 is infinite.
 	proc := spot.Process{MTBI: 1 / perHour, Save: save / 3600, Restart: run.RestartMin / 60, Notice: float64(c.place.provider.SpotNotice.Or(0))}
-	return risk{perHour, basis, source, proc.Run(float64(c.est.Hours), float64(s.Workload.Data.CheckpointEvery))}
+	key := riskKey{c.est, proc}
+	outcome, seen := s.risks[key]
+	if !seen { // most regions have one rate
+		outcome = proc.Run(float64(c.est.Hours), float64(s.Workload.Data.CheckpointEvery))
+		s.risks[key] = outcome
+	}
+	return risk{perHour, basis, source, outcome}
+}
+
+// riskKey is what interruptions do to a job depends on beside the workload.
+type riskKey struct {
+	est  *estimate.Estimate
+	proc spot.Process
 }
 
 // carbon is the emissions of a candidate; false where the board power or the grid is not known.

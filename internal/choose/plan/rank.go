@@ -12,40 +12,96 @@ import (
 	"github.com/rackrate/rackrate/internal/facts/catalog"
 )
 
-// fold is a plan with the same plan elsewhere.
+// fold is the best of the plans that are alike in all but the place.
 type fold struct {
 	best *candidate
-	also []*candidate
+	// known and other are the best of those whose carbon is known and of the rest: how these compare is settled once all are found.
+	known, other *candidate
 }
 
 // foldKey is what makes plans similar: all but the place.
 type foldKey struct {
-	provider, instanceType string
-	mode                   catalog.BillingMode
-	machines               int
-	est                    *estimate.Estimate
+	machine *catalog.Machine
+	est     *estimate.Estimate // of one number of machines
+	mode    catalog.BillingMode
 }
 
-// rank orders the candidates by the workload's preference and folds similar ones under their best.
-func (s *search) rank() []fold {
-	// Pointers are sorted, since candidates are large to move.
-	ordered := make([]*candidate, len(s.found))
-	for i := range s.found {
-		ordered[i] = &s.found[i]
+// fold keeps a candidate where it beats those that are like it: a search finds millions, of which a reader sees the best.
+func (s *search) fold(c *candidate) {
+	s.feasible++
+	s.worst = max(s.worst, c.carbon)
+	key := foldKey{c.offer.Machine, c.est, c.mode}
+	f := s.folds[key]
+	if f == nil {
+		f = &fold{}
+		s.folds[key] = f
 	}
-	slices.SortFunc(ordered, s.order())
-	at := make(map[foldKey]int, len(s.found)/4)
-	var folds []fold
-	for _, c := range ordered {
-		key := foldKey{c.offer.Provider, c.offer.InstanceType, c.mode, c.machines, c.est}
-		if i, seen := at[key]; seen {
-			folds[i].also = append(folds[i].also, c)
+	best := &f.known
+	if c.carbon < 0 {
+		best = &f.other
+	}
+	c.score = s.key(c)
+	switch {
+	case *best == nil:
+		kept := *c
+		*best = &kept
+	case order(c, *best) < 0:
+		**best = *c
+	}
+}
+
+// rank orders the folds by the workload's preference.
+func (s *search) rank() []fold {
+	folds := make([]fold, 0, len(s.folds))
+	s.key = s.settled()
+	for _, f := range s.folds {
+		for _, c := range [...]*candidate{f.known, f.other} {
+			if c == nil {
+				continue
+			}
+			if c.score = s.key(c); f.best == nil || order(c, f.best) < 0 {
+				f.best = c
+			}
+		}
+		folds = append(folds, *f)
+	}
+	slices.SortFunc(folds, func(a, b fold) int { return order(a.best, b.best) })
+	return folds
+}
+
+// elsewhere lists the plans that are the fold's best one in another place, best first. They are worked out again, since only
+// those of the plans that are shown are asked for.
+func (s *search) elsewhere(f fold) []candidate {
+	var out []candidate
+	count := s.candidates
+	s.file = func(c *candidate) {
+		if c.mode == f.best.mode && c.offer != f.best.offer {
+			c.score = s.key(c)
+			out = append(out, *c)
+		}
+	}
+	for _, o := range s.offersOf(f.best.offer.Machine) {
+		p := s.place(o)
+		if slices.ContainsFunc(s.limits, func(holds limit) bool { _, ok := holds(o, p); return !ok }) {
 			continue
 		}
-		at[key] = len(folds)
-		folds = append(folds, fold{best: c})
+		s.at = candidate{offer: o, place: p, est: f.best.est, machines: f.best.machines}
+		s.ways(&s.at, s.quotes(o), func(miss) {})
 	}
-	return folds
+	s.candidates = count
+	slices.SortFunc(out, func(a, b candidate) int { return order(&a, &b) })
+	return out
+}
+
+// offersOf lists the offers of a machine.
+func (s *search) offersOf(m *catalog.Machine) []*catalog.Offer {
+	if s.byMachine == nil {
+		s.byMachine = map[*catalog.Machine][]*catalog.Offer{}
+		for _, o := range s.Offers {
+			s.byMachine[o.Machine] = append(s.byMachine[o.Machine], o)
+		}
+	}
+	return s.byMachine[m]
 }
 
 // plans ranks each machine and way of paying by its best number of machines, builds the first Top of them, and lists the other
@@ -89,53 +145,55 @@ func maybeKg(kg float64) unit.Maybe[unit.Kilograms] {
 	return unit.Some(unit.Kilograms(kg))
 }
 
-// order compares candidates by preference; an unknown carbon figure comes after every known one, of equal plans the
+// order compares candidates by their scores; an unknown carbon figure comes after every known one, of equal plans the
 // fresher price wins, and names decide the rest so that the order never depends on the catalog's.
-func (s *search) order() func(a, b *candidate) int {
-	key := s.score()
-	for i := range s.found {
-		s.found[i].score = key(&s.found[i])
+func order(a, b *candidate) int {
+	// The score settles most pairs, and a search compares millions.
+	if a.score != b.score {
+		return cmp.Compare(a.score, b.score)
 	}
-	return func(a, b *candidate) int {
-		// The score settles most pairs, and a search sorts tens of thousands.
-		if a.score != b.score {
-			return cmp.Compare(a.score, b.score)
-		}
-		return ties(a, b)
+	if a.total != b.total {
+		return cmp.Compare(a.total, b.total)
 	}
-}
-
-func ties(a, b *candidate) int {
+	if a.hours != b.hours {
+		return cmp.Compare(a.hours, b.hours)
+	}
 	return cmp.Or(
-		cmp.Compare(a.total, b.total), cmp.Compare(a.hours, b.hours), cmp.Compare(carbonKey(a), carbonKey(b)),
-		cmp.Compare(a.age, b.age), cmp.Compare(a.machines, b.machines),
+		cmp.Compare(carbonKey(a), carbonKey(b)), cmp.Compare(a.age, b.age), cmp.Compare(a.machines, b.machines),
 		cmp.Compare(a.offer.Provider, b.offer.Provider), cmp.Compare(a.offer.InstanceType, b.offer.InstanceType),
 		cmp.Compare(a.offer.Region, b.offer.Region), cmp.Compare(a.offer.Zone, b.offer.Zone), cmp.Compare(a.mode, b.mode),
 	)
 }
 
-func (s *search) score() func(c *candidate) float64 {
+// preference scores a candidate while others are still to be found.
+func (s *search) preference() func(c *candidate) float64 {
 	switch s.Workload.Prefer {
 	case workload.PreferTime:
 		return func(c *candidate) float64 { return c.hours }
 	case workload.PreferCarbon:
 		return carbonKey
 	case workload.PreferBalanced:
-		// The weighted geometric mean of cost, time and carbon: halving any of them counts alike wherever it starts,
-		// and money counts most. What is not known counts as the worst that is.
-		worst := 0.0
-		for _, c := range s.found {
-			worst = max(worst, c.carbon)
-		}
-		return func(c *candidate) float64 {
-			kg := c.carbon
-			if kg < 0 {
-				kg = worst
-			}
-			return 0.5*math.Log(float64(c.total)+1) + 0.3*math.Log(c.hours+1e-6) + 0.2*math.Log(kg+1e-6)
-		}
+		return func(c *candidate) float64 { return balanced(c, 0) }
 	}
 	return func(c *candidate) float64 { return float64(c.total) }
+}
+
+// settled scores a candidate once all are found: in a balance, what is not known counts as the worst that is.
+func (s *search) settled() func(c *candidate) float64 {
+	if s.Workload.Prefer != workload.PreferBalanced {
+		return s.key
+	}
+	return func(c *candidate) float64 { return balanced(c, s.worst) }
+}
+
+// balanced is the weighted geometric mean of cost, time and carbon: halving any of them counts alike wherever it starts,
+// and money counts most.
+func balanced(c *candidate, worst float64) float64 {
+	kg := c.carbon
+	if kg < 0 {
+		kg = worst
+	}
+	return 0.5*math.Log(float64(c.total)+1) + 0.3*math.Log(c.hours+1e-6) + 0.2*math.Log(kg+1e-6)
 }
 
 func carbonKey(c *candidate) float64 {

@@ -9,6 +9,7 @@ import (
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/choose/estimate"
+	"github.com/rackrate/rackrate/internal/choose/spot"
 	"github.com/rackrate/rackrate/internal/choose/workload"
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
@@ -44,7 +45,9 @@ func Search(ctx context.Context, in Input) (*Result, error) {
 		return nil, problem.New(problem.Input, "plan.unknown_currency", problem.Args{"Currency": string(in.Currency)})
 	}
 	s := &search{Input: in, job: job, today: today, ages: map[string]int{}, shapes: map[shape]*shapeEstimates{}, places: map[placeKey]*place{},
-		fitness: map[*accelerator.Accelerator]*fitness{}, fleets: map[*estimate.Estimate][24]int{}, elastic: map[elasticKey]elastic{}, misses: map[Reason]*tally{}}
+		fitness: map[*accelerator.Accelerator]*fitness{}, fleets: map[*estimate.Estimate][24]int{}, elastic: map[elasticKey]elastic{}, risks: map[riskKey]spot.Outcome{},
+		folds: map[foldKey]*fold{}, misses: map[Reason]*tally{}}
+	s.key, s.file = s.preference(), s.fold
 	if s.costs, err = newCosts(s); err != nil {
 		return nil, err
 	}
@@ -72,15 +75,23 @@ type search struct {
 	fitness map[*accelerator.Accelerator]*fitness
 	fleets  map[*estimate.Estimate][24]int
 	elastic map[elasticKey]elastic
+	risks   map[riskKey]spot.Outcome
 
-	found      []candidate
+	folds      map[foldKey]*fold
+	key        func(c *candidate) float64 // the workload's preference, lower is better
+	file       func(c *candidate)         // takes what meets every limit
+	at         candidate                  // that is looked at, reused
+	quoted     []quoted                   // of its offer, reused
+	feasible   int
+	worst      float64 // kg; the most of what is known
+	byMachine  map[*catalog.Machine][]*catalog.Offer
 	misses     map[Reason]*tally
 	offersFit  int
 	candidates int
 	layouts    int
 }
 
-// candidate is one offer in a number of machines, paid one way; it is kept small, since a search finds many thousands.
+// candidate is one offer in a number of machines, paid one way.
 type candidate struct {
 	offer    *catalog.Offer
 	place    *place
@@ -152,23 +163,25 @@ func (s *search) offer(o *catalog.Offer) {
 			return
 		}
 	}
-	before := len(s.found)
+	before := s.feasible
 	nearest := miss{stage: -1}
 	note := func(m miss) {
 		if nearest.stage < 0 || m.nearer(nearest) {
 			nearest = m
 		}
 	}
-	shapes := s.shape(o.Machine)
+	shapes, quotes := s.shape(o.Machine), s.quotes(o)
+	s.at = candidate{offer: o, place: p}
 	s.machines(o, func(k int) {
 		est, refusal := shapes.at(s, k)
 		if refusal != nil {
 			note(refused(refusal, k))
 			return
 		}
-		s.ways(candidate{offer: o, place: p, est: est, machines: k}, note)
+		s.at.est, s.at.machines = est, k
+		s.ways(&s.at, quotes, note)
 	}, note)
-	if len(s.found) > before {
+	if s.feasible > before {
 		s.offersFit++
 		return
 	}
@@ -208,7 +221,7 @@ func leastHourly(o *catalog.Offer) int64 {
 func (s *search) result() *Result {
 	r := &Result{
 		AsOf: s.Today, Workload: s.Workload, Currency: s.Currency, FXAsOf: s.Exchange.AsOf, FXSource: s.Exchange.Source,
-		Feasible: len(s.found), OffersFit: s.offersFit,
+		Feasible: s.feasible, OffersFit: s.offersFit,
 		Searched: Searched{Offers: len(s.Offers), Candidates: s.candidates, Layouts: s.layouts},
 	}
 	r.Needs = needs(s.Workload, s.job)
