@@ -45,7 +45,7 @@ type Feed struct {
 var Now = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 
 // World is surroundings with an environment and quick retries.
-func World(t *testing.T, env map[string]string, o fetch.Options) feed.World {
+func World(t testing.TB, env map[string]string, o fetch.Options) feed.World {
 	t.Helper()
 	if o.Delay == 0 {
 		o.Delay = time.Millisecond

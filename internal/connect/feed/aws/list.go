@@ -1,0 +1,308 @@
+package aws
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rackrate/rackrate/internal/base/problem"
+	"github.com/rackrate/rackrate/internal/connect/feed"
+	"github.com/rackrate/rackrate/internal/connect/fetch"
+	"github.com/rackrate/rackrate/internal/facts/catalog"
+)
+
+const (
+	// perSecond is how often to ask the server of price lists, which documents no limit.
+	perSecond = 10
+	// maxIndex bounds an index: that of services has 200 KB.
+	maxIndex = 16 << 20
+	// maxList bounds the file of a region: the largest have half a gigabyte.
+	maxList = 4 << 30
+)
+
+// listed are the ways of paying that the price list of EC2 has everything about.
+var listed = []catalog.BillingMode{
+	catalog.OnDemand, catalog.Reserved1Y, catalog.Reserved1YPartial, catalog.Reserved1YAll,
+	catalog.Reserved3Y, catalog.Reserved3YPartial, catalog.Reserved3YAll,
+}
+
+// planned are the ways of paying that the price list of savings plans has everything about.
+var planned = []catalog.BillingMode{catalog.SavingsPlan1Y, catalog.SavingsPlan3Y}
+
+func listMaker(kind, title string, p partition) feed.Maker {
+	return feed.Maker{
+		Kind: kind, Keyless: true, Layer: catalog.Vendor, Title: title, Reference: p.list + p.offers, Licence: "not stated",
+		New: func(c feed.Config, w feed.World) (feed.Source, error) {
+			faults := c.Check(feed.Takes{Regions: true, Options: []string{"savings-plan"}})
+			family, ok := planFamilies[c.Options["savings-plan"]]
+			if !ok {
+				faults = append(faults, c.Bad("savings-plan", c.Options["savings-plan"], "compute, ec2-instance"))
+			}
+			if len(faults) > 0 {
+				return nil, faults
+			}
+			return &list{Config: c, http: c.Client(w.HTTP, perSecond), world: w, address: c.Address("", p.list), offers: p.offers, family: family}, nil
+		},
+	}
+}
+
+// list is the price list of one partition.
+type list struct {
+	feed.Config
+	http            *fetch.Client
+	world           feed.World
+	address, offers string
+	family          string // of savings plans
+}
+
+// Fetch reads region by region; one that fails is lost, the others stand.
+func (l *list) Fetch(ctx context.Context, to feed.Sink) error {
+	index, err := l.index(ctx)
+	if err != nil {
+		return err
+	}
+	regions, err := l.regions(ctx, index.Regions)
+	if err != nil {
+		return err
+	}
+	plans, unplanned := l.savings(ctx, index.Plans)
+	regions, strangers := l.chosen(regions)
+	for _, lost := range strangers {
+		to.Lost(vendor, lost.region, lost.why)
+	}
+	asked := &reading{list: l, known: known(l.world), to: to, today: l.world.Now().UTC().Format(time.DateOnly), plans: plans, unplanned: unplanned}
+	return asked.all(ctx, regions)
+}
+
+// index is where the list of services says that the files of EC2 are.
+type index struct {
+	Regions string `json:"currentRegionIndexUrl"`
+	Plans   string `json:"currentSavingsPlanIndexUrl"` // empty where no savings plans are sold
+}
+
+func (l *list) index(ctx context.Context) (index, error) {
+	body, err := l.http.Get(ctx, fetch.Request{URL: l.address + l.offers, MaxBytes: maxIndex})
+	if err != nil {
+		return index{}, err
+	}
+	i, err := decodeIndex(body)
+	if err != nil {
+		return index{}, fetch.Malformed(l.address+l.offers, err)
+	}
+	return i, nil
+}
+
+func decodeIndex(body []byte) (index, error) {
+	var all struct{ Offers map[string]index }
+	if err := json.Unmarshal(body, &all); err != nil {
+		return index{}, err
+	}
+	i := all.Offers["AmazonEC2"]
+	if !onServer(i.Regions) || i.Plans != "" && !onServer(i.Plans) {
+		return index{}, errors.New("no address of AmazonEC2's regions on this server")
+	}
+	return i, nil
+}
+
+// onServer says whether an address that an index names lies on the server that was asked.
+func onServer(path string) bool {
+	return strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//")
+}
+
+// region is where the prices of a region are.
+type region struct{ code, path string }
+
+// regions are those that the index of EC2 names.
+func (l *list) regions(ctx context.Context, path string) ([]region, error) {
+	body, err := l.http.Get(ctx, fetch.Request{URL: l.address + path, MaxBytes: maxIndex})
+	if err != nil {
+		return nil, err
+	}
+	regions, err := decodeRegions(body)
+	if err == nil && len(regions) == 0 {
+		return nil, feed.Empty(l.Name)
+	}
+	if err != nil {
+		return nil, fetch.Malformed(l.address+path, err)
+	}
+	return regions, nil
+}
+
+// decodeRegions reads an index of regions in either form: that of a service, an object, and that of savings plans, an array.
+// The files it names are JSON; the same in CSV lie beside them.
+func decodeRegions(body []byte) ([]region, error) {
+	type entry struct {
+		Code    string `json:"regionCode"`
+		Current string `json:"currentVersionUrl"`
+		Version string `json:"versionUrl"`
+	}
+	var all struct{ Regions json.RawMessage }
+	if err := json.Unmarshal(body, &all); err != nil {
+		return nil, err
+	}
+	var entries []entry
+	if strings.HasPrefix(string(all.Regions), "{") {
+		var named map[string]entry
+		if err := json.Unmarshal(all.Regions, &named); err != nil {
+			return nil, err
+		}
+		for _, name := range slices.Sorted(maps.Keys(named)) {
+			entries = append(entries, named[name])
+		}
+	} else if err := json.Unmarshal(all.Regions, &entries); err != nil {
+		return nil, errors.New("no list of regions")
+	}
+	var regions []region
+	for _, e := range entries {
+		path, ok := strings.CutSuffix(e.Current+e.Version, ".json")
+		if e.Code == "" || !ok || !onServer(path) {
+			return nil, fmt.Errorf("region %q without an address on this server", e.Code)
+		}
+		regions = append(regions, region{e.Code, path + ".csv"})
+	}
+	return regions, nil
+}
+
+// savings is where the savings plans of each region are; where that cannot be read, the prices without them still stand.
+func (l *list) savings(ctx context.Context, path string) (map[string]string, error) {
+	if path == "" {
+		return nil, nil
+	}
+	regions, err := l.regions(ctx, path)
+	plans := map[string]string{}
+	for _, r := range regions {
+		plans[r.code] = r.path
+	}
+	return plans, err
+}
+
+type loss struct {
+	region string
+	why    error
+}
+
+// chosen keeps the regions that the user named, and tells which of those the list does not have.
+func (l *list) chosen(all []region) (regions []region, strangers []loss) {
+	if len(l.Regions) == 0 {
+		return all, nil
+	}
+	var codes []string
+	for _, r := range all {
+		codes = append(codes, r.code)
+		if slices.Contains(l.Regions, r.code) {
+			regions = append(regions, r)
+		}
+	}
+	for _, code := range slices.Compact(slices.Sorted(slices.Values(l.Regions))) {
+		if !slices.Contains(codes, code) {
+			strangers = append(strangers, loss{code, problem.New(problem.Input, "feed.no_region",
+				problem.Args{"Source": l.Name, "Region": code}).With(problem.Nearest(code, codes, 2)...).At(l.File, l.Line)})
+		}
+	}
+	return regions, strangers
+}
+
+// reading is one Fetch.
+type reading struct {
+	*list
+	known     map[string]*catalog.Machine
+	to        feed.Sink
+	today     string
+	plans     map[string]string // path of the savings plans by region
+	unplanned error             // why there is none
+
+	mu   sync.Mutex
+	done int64
+	sold int
+	lost []loss
+}
+
+// all reads all regions. Without a region that could be read, or a machine in any, it is an error.
+func (r *reading) all(ctx context.Context, regions []region) error {
+	var g errgroup.Group
+	g.SetLimit(atOnce)
+	for _, region := range regions {
+		g.Go(func() error {
+			n, err := r.region(ctx, region)
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if r.sold += n; err != nil {
+				r.lost = append(r.lost, loss{region.code, err})
+			}
+			r.done++
+			r.to.Progress(r.done, int64(len(regions)))
+			return ctx.Err() // the regions still waiting would each find it out for themselves
+		})
+	}
+	if g.Wait() != nil {
+		return context.Cause(ctx)
+	}
+	slices.SortFunc(r.lost, func(a, b loss) int { return strings.Compare(a.region, b.region) })
+	if r.sold == 0 {
+		for _, l := range r.lost {
+			return l.why
+		}
+		return feed.Empty(r.Name)
+	}
+	for _, l := range r.lost {
+		r.to.Lost(vendor, l.region, l.why)
+	}
+	return nil
+}
+
+// region reads one region and gives the number of its machines. Where only the savings plans fail, the rest stands.
+func (r *reading) region(ctx context.Context, at region) (int, error) {
+	var o *offers
+	err := r.stream(ctx, at.path, func(in io.Reader) (err error) {
+		o, err = readOffers(in, r.address+at.path, r.today, r.known)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	if o.rows == 0 {
+		return 0, feed.Empty(r.Name + " " + at.code)
+	}
+	machines := o.done()
+	plans, err := r.rates(ctx, at.code, machines)
+	passed := o.passed
+	if plans != nil {
+		passed += plans.passed
+		plans.join(machines)
+	}
+	for _, rejected := range o.rejected {
+		r.to.Reject(rejected)
+	}
+	r.to.Pass(passed)
+	covered := map[string]bool{at.code: true}
+	for _, m := range machines {
+		r.to.Add(m.Listing)
+		covered[m.Region] = true
+	}
+	for _, code := range slices.Sorted(maps.Keys(covered)) {
+		r.to.Covers(vendor, code, listed...)
+		if plans != nil {
+			r.to.Covers(vendor, code, planned...)
+		}
+	}
+	return len(machines), err
+}
+
+// stream reads a file as it comes. What its reader cannot make sense of is no price list.
+func (r *reading) stream(ctx context.Context, path string, read func(io.Reader) error) error {
+	return r.http.Stream(ctx, fetch.Request{URL: r.address + path, MaxBytes: maxList}, func(in io.Reader) error {
+		if err := read(in); err != nil {
+			return fetch.Malformed(r.address+path, err)
+		}
+		return nil
+	})
+}
