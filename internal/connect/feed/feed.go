@@ -63,6 +63,7 @@ type Config struct {
 	Currency  money.Currency
 	Path      string            // of a file or folder, for kinds that read one; relative to the file of the settings
 	Options   map[string]string // what only one kind knows, documented there
+	Off       bool              // never read, not even where it needs no credentials
 	// Line is where in File the source is set; 0 where it is not.
 	File string
 	Line int
