@@ -2,6 +2,7 @@ package feed_test
 
 import (
 	"math/big"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -118,5 +119,30 @@ func TestCheckListsEveryFault(t *testing.T) {
 	}
 	if p := problem.All(feed.Empty("mine"))[0]; p.Code != "feed.empty" || p.Args["Source"] != "mine" {
 		t.Errorf("%v", p)
+	}
+}
+
+func TestFollow(t *testing.T) {
+	from, err := url.Parse("https://prices.example.com/v1/list?page=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for link, want := range map[string]string{
+		"https://prices.example.com:443/v1/list?page=2": "https://prices.example.com:443/v1/list?page=2",
+		"https://PRICES.example.com/v1/list?page=2":     "https://PRICES.example.com/v1/list?page=2",
+		"/v1/list?page=2": "https://prices.example.com/v1/list?page=2",
+		"?page=2":         "https://prices.example.com/v1/list?page=2",
+		"https://prices.example.com/v1/list?page=1":    "",
+		"http://prices.example.com/v1/list?page=2":     "",
+		"https://prices.example.com:8443/?page=2":      "",
+		"https://prices.example.com.evil.test/?page=2": "",
+		"//evil.test/?page=2":                          "",
+		"https://me@prices.example.com/?page=2":        "",
+		"https://prices.example.com/\x7f":              "",
+	} {
+		to, err := feed.Follow(from, link)
+		if (err == nil) != (want != "") || err == nil && to.String() != want {
+			t.Errorf("Follow(%q) = %v, %v; want %q", link, to, err, want)
+		}
 	}
 }

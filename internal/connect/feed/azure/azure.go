@@ -161,7 +161,9 @@ func (s *source) region(ctx context.Context, region string, expected bool, to fe
 		return 0, feed.Empty(s.Name + " " + region)
 	}
 	n := c.emit(to)
-	to.Covers(vendor, region, modes...)
+	if !c.broken { // a machine whose price cannot be read may still be sold
+		to.Covers(vendor, region, modes...)
+	}
 	return n, nil
 }
 
@@ -230,7 +232,7 @@ func (s *source) page(ctx context.Context, at *url.URL) (p page, next *url.URL, 
 	}
 	p, err = decode(body)
 	if err == nil && p.NextPageLink != "" {
-		next, err = s.follow(at, p.NextPageLink)
+		next, err = feed.Follow(at, p.NextPageLink)
 	}
 	if err == nil && p.BillingCurrency != string(s.currency) {
 		err = fmt.Errorf("prices in %q where %s was asked for", p.BillingCurrency, s.currency)
@@ -250,28 +252,4 @@ func decode(body []byte) (page, error) {
 		return p, errors.New("no Items or no Count")
 	}
 	return p, nil
-}
-
-// follow reads a link to the next page, which must lead forward on the server that was asked.
-func (s *source) follow(from *url.URL, link string) (*url.URL, error) {
-	next, err := url.Parse(link)
-	if err != nil {
-		return nil, errors.New("NextPageLink is no address")
-	}
-	if next.Scheme != s.address.Scheme || next.User != nil || host(next) != host(s.address) {
-		return nil, fmt.Errorf("NextPageLink leads to %s", next.Host)
-	}
-	if next.RequestURI() == from.RequestURI() {
-		return nil, errors.New("NextPageLink leads back to the same page")
-	}
-	return next, nil
-}
-
-// host is a server with its port: the service writes prices.azure.com:443 in its links.
-func host(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"https": "443", "http": "80"}[u.Scheme]
-	}
-	return strings.ToLower(u.Hostname()) + ":" + port
 }

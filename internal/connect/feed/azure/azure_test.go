@@ -198,7 +198,8 @@ func TestEveryRowIsAccountedFor(t *testing.T) {
 	if !slices.Equal(kinds, wantKinds) {
 		t.Errorf("rejected %v, want %v", kinds, wantKinds)
 	}
-	if len(got.Covered) != 2*6 || got.Covered[0].Provider != "azure" {
+	// In eastus a price cannot be read, so that its machine may still be sold.
+	if len(got.Covered) != 6 || got.Covered[0].Provider != "azure" || got.Covered[0].Region != "westus" {
 		t.Errorf("covers %v", got.Covered)
 	}
 }

@@ -94,6 +94,7 @@ type choice struct {
 	passed int
 	best   map[string]map[catalog.BillingMode]candidate // by machine
 	bad    []intake.Rejection
+	broken bool // a row could not be read
 }
 
 type candidate struct {
@@ -142,6 +143,7 @@ func (c *choice) add(items []item) {
 }
 
 func (c *choice) reject(i *item, kind intake.Kind, args problem.Args) {
+	c.broken = c.broken || kind == intake.Malformed
 	c.bad = append(c.bad, intake.Rejection{Kind: kind, InstanceType: i.Machine, Region: c.region, At: c.place(c.seen), Args: args})
 }
 
