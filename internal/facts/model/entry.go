@@ -3,24 +3,27 @@ package model
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
 )
 
-// entry is one row of the table.
-type entry struct {
-	model   *Model
-	aliases []string
+// Row is one row of the table.
+type Row struct {
+	Model   *Model
+	Aliases []string // further names
 }
 
 // entryKeys are the keys a row may have. A network is either drawn from config, in a config.json's own
 // words, or has its figures stated, where no formula of ours counts it (CNN, UNet, MMDiT).
-var entryKeys = []string{"name", "hf", "aliases", "published", "source", "as_of", "confidence", "notes", "config", "stated"}
+var entryKeys = []string{"name", "hf", "aliases", "published", "source", "as_of", "confidence", "notes", "license", "config", "stated"}
 
-func readEntry(root node) (*entry, problem.List) {
-	r := &reader{file: modelsFile, scopes: []node{root}}
+// readRow reads a row of a file. The table's own rows must have no key in their configuration that nothing reads, and their
+// notes are for whoever keeps the table; those of a user's row begin with the codes of what was assumed in counting it.
+func readRow(file string, root node, strict bool) (*Row, problem.List) {
+	r := &reader{file: file, scopes: []node{root}}
 	if root.kind != objectNode {
 		r.fault("config.root_not_object", root.line, problem.Args{"Value": root.show()})
 		return nil, r.faults
@@ -32,15 +35,20 @@ func readEntry(root node) (*entry, problem.List) {
 	}
 	name := r.str("name")
 	m := &Model{}
+	var notes []string
 	config, isConfig := root.get("config")
 	stated, isStated := root.get("stated")
 	switch {
 	case isConfig == isStated:
 		r.fault("config.missing", root.line, problem.Args{"Key": "config"})
 	case isConfig:
-		b, inner := draw(modelsFile, config)
+		b, inner := draw(file, config)
 		r.faults = append(r.faults, inner.faults...)
-		r.faults = append(r.faults, unread(config, inner)...)
+		if strict {
+			r.faults = append(r.faults, unread(config, inner)...)
+		} else if b != nil {
+			notes = b.notes
+		}
 		if len(inner.faults) == 0 {
 			m = b.model(name)
 		}
@@ -48,28 +56,31 @@ func readEntry(root node) (*entry, problem.List) {
 		m = readStated(name, stated, r)
 	}
 	readProvenance(r, m)
+	m.Notes = strings.TrimSpace(strings.Join(notes, " ") + " " + m.Notes)
 	if name == "" {
 		r.fault("config.missing", root.line, problem.Args{"Key": "name"})
 	}
-	e := &entry{model: m}
+	out := &Row{Model: m}
 	if list, _, ok := r.find("aliases"); ok {
 		for _, v := range list.vals {
-			e.aliases = append(e.aliases, v.text)
+			out.Aliases = append(out.Aliases, v.text)
 		}
 	}
-	return e, r.faults
+	return out, r.faults
 }
 
 // readProvenance reads where a row's facts come from, without which no row is one.
 func readProvenance(r *reader, m *Model) {
 	m.HF, m.Source, m.AsOf = r.str("hf"), r.str("source"), r.str("as_of")
-	m.Confidence, m.Notes = r.str("confidence"), r.str("notes")
+	m.Confidence, m.Notes, m.License = r.str("confidence"), r.str("notes"), r.str("license")
 	m.Published = published(r.whole("published"))
 	if m.Source == "" || !isDate(m.AsOf) {
 		r.fault("config.missing", r.line(), problem.Args{"Key": "source, as_of"})
 	}
 	switch accelerator.Confidence(m.Confidence) {
 	case accelerator.Verified, accelerator.SingleSource, accelerator.Unverified:
+	case "":
+		r.fault("config.missing", r.line(), problem.Args{"Key": "confidence"})
 	default:
 		r.fault("config.out_of_range", r.line(), problem.Args{"Key": "confidence", "Value": m.Confidence})
 	}
@@ -80,7 +91,7 @@ func readProvenance(r *reader, m *Model) {
 func unread(config node, r *reader) (bad problem.List) {
 	for i, key := range config.keys {
 		if config.vals[i].kind != nullNode && !slices.Contains(r.used, key) {
-			bad = append(bad, problem.New(problem.Internal, "data.unknown_key", problem.Args{"Key": key}).At(modelsFile, config.vals[i].line))
+			bad = append(bad, problem.New(problem.Input, "data.unknown_key", problem.Args{"Key": key}).At(r.file, config.vals[i].line))
 		}
 	}
 	return bad
@@ -115,7 +126,7 @@ func (r *reader) giga(key string) unit.Maybe[unit.FLOP] {
 // readStated reads a network whose figures are taken from its source. Its parameters are Other, since they are
 // not told apart; a generator's are its denoiser's, with text encoders and VAE in Diffusion.
 func readStated(name string, n node, outer *reader) *Model {
-	r := &reader{file: modelsFile, scopes: []node{n}}
+	r := &reader{file: outer.file, scopes: []node{n}}
 	m := &Model{Name: name, Family: r.str("family"), Class: Class(r.str("class")), NativeFormat: dtypes[r.str("torch_dtype")]}
 	m.Layers, m.Hidden = r.or("layers", 0, maxLayers), r.or("hidden", 0, maxHidden)
 	m.Heads = r.or("heads", 0, maxHeads)

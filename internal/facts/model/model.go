@@ -64,6 +64,7 @@ type Model struct {
 
 	NativeFormat Format // what the checkpoint ships in: bf16, fp8, mxfp4 …
 	Confidence   string
+	License      string // as the hub words it; empty where it is not known
 	Source       string
 	AsOf         string
 	Notes        string

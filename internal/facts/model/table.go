@@ -21,7 +21,8 @@ type Table struct {
 	byName map[string]*Model // by folded name, alias and hub name
 	// pointless is byName without the points of version numbers; nil where two models would share the key.
 	pointless map[string]*Model
-	names     []string // canonical ones, for suggestions
+	names     []string        // canonical ones, for suggestions
+	own       map[string]bool // the names of the user's own; nil in the table that ships with the program
 }
 
 // Load reads models.jsonl, one model a line, strictly: every fault of every row comes back, as data.bad_row with its line.
@@ -39,8 +40,8 @@ func Load(fsys fs.FS) (*Table, error) {
 		line++
 		root, bad, _ := parseJSON(modelsFile, row, line)
 		if len(bad) == 0 {
-			var e *entry
-			if e, bad = readEntry(root); len(bad) == 0 {
+			var e *Row
+			if e, bad = readRow(modelsFile, root, true); len(bad) == 0 {
 				bad = t.add(e, line)
 			}
 		}
@@ -53,26 +54,26 @@ func Load(fsys fs.FS) (*Table, error) {
 }
 
 // add files a model under all its names; two models never share one.
-func (t *Table) add(e *entry, line int) (bad problem.List) {
-	for _, name := range append([]string{e.model.Name, e.model.HF, hubName(e.model.HF)}, e.aliases...) {
+func (t *Table) add(e *Row, line int) (bad problem.List) {
+	for _, name := range append([]string{e.Model.Name, e.Model.HF, hubName(e.Model.HF)}, e.Aliases...) {
 		key := foldName(name)
 		if key == "" {
 			continue
 		}
-		if other := t.byName[key]; other != nil && other != e.model {
+		if other := t.byName[key]; other != nil && other != e.Model {
 			bad = append(bad, problem.New(problem.Internal, "data.duplicate", problem.Args{"Name": name}).At(modelsFile, line))
 			continue
 		}
-		t.byName[key] = e.model
+		t.byName[key] = e.Model
 		short := strings.ReplaceAll(key, ".", "")
-		if other, taken := t.pointless[short]; taken && other != e.model {
+		if other, taken := t.pointless[short]; taken && other != e.Model {
 			t.pointless[short] = nil
 		} else {
-			t.pointless[short] = e.model
+			t.pointless[short] = e.Model
 		}
 	}
-	t.models = append(t.models, e.model)
-	t.names = append(t.names, e.model.Name)
+	t.models = append(t.models, e.Model)
+	t.names = append(t.names, e.Model.Name)
 	return bad
 }
 
@@ -89,11 +90,20 @@ var Embedded = sync.OnceValue(func() *Table {
 func (t *Table) All() []*Model { return t.models }
 
 // Get finds a model by any usual way to write its name: case and punctuation aside, with or without its maker or hub
-// organisation, an -instruct or -chat or a month, or a quantization, which then is the NativeFormat of a copy.
+// organisation, an -instruct or -chat or a month, or a quantization, which then is the NativeFormat of a copy. A reference to a
+// hub finds the model of that name whatever the revision; where it is not known the error says how to bring it in.
 func (t *Table) Get(name string) (*Model, error) {
+	written := name
+	if IsRef(name) {
+		ref, err := ParseRef(name)
+		if err != nil {
+			return nil, err
+		}
+		name = ref.Name
+	}
 	words := splitName(hubName(name))
-	for _, written := range [][]string{splitName(name), words} { // vit-b/16, then organisation/name
-		if m := t.find(written); m != nil {
+	for _, whole := range [][]string{splitName(name), words} { // vit-b/16, then organisation/name
+		if m := t.find(whole); m != nil {
 			return m, nil
 		}
 	}
@@ -109,7 +119,22 @@ func (t *Table) Get(name string) (*Model, error) {
 	if m := t.find(core); m != nil {
 		return m.shippedIn(format), nil
 	}
-	return nil, problem.New(problem.Input, "model.unknown", problem.Args{"Name": name}).With(problem.Nearest(strings.Join(core, "-"), t.names, 3)...)
+	return nil, unknown(written).With(problem.Nearest(strings.Join(core, "-"), t.names, 3)...)
+}
+
+// CodeNotHere is the code of a model of a hub that was not brought in; its Ref says which.
+const CodeNotHere = "model.not_here" // {Ref}
+
+// unknown is the problem of a model that is not known. What looks like a hub's name may be one.
+func unknown(name string) *problem.Error {
+	if IsRef(name) {
+		return problem.New(problem.Input, CodeNotHere, problem.Args{"Ref": name})
+	}
+	ref := ""
+	if r, err := ParseRef(string(HuggingFace) + ":" + name); err == nil && strings.Contains(name, "/") {
+		ref = r.String()
+	}
+	return problem.New(problem.Input, "model.unknown", problem.Args{"Name": name, "Ref": ref})
 }
 
 // find looks for the words as one name, again without the maker's before it, and at last without points, for
