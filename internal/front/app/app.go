@@ -26,6 +26,8 @@ type Outside struct {
 	Env      func(name string) string
 	Now      func() time.Time
 	Files    Files
+	// Interactive says that a person sits there, who can be asked: standard input and standard error are a terminal.
+	Interactive bool
 }
 
 // Files is the file system as far as commands need it.
@@ -35,11 +37,16 @@ type Files interface {
 	Under(path string, suffixes ...string) ([]string, error)
 	// Create writes a new file; it fails with fs.ErrExist where there is one, unless over is set.
 	Create(path string, data []byte, over bool) error
+	// Folder makes a folder and those it lies in, for the user alone, where it is not there yet.
+	Folder(path string) error
+	Remove(path string) error
 }
 
 // Real is the process's own surroundings.
 func Real(in io.Reader, out, errs io.Writer) Outside {
-	return Outside{In: in, Out: out, Err: errs, Env: os.Getenv, Now: time.Now, Files: disk{}}
+	return Outside{
+		In: in, Out: out, Err: errs, Env: os.Getenv, Now: time.Now, Files: disk{}, Interactive: isTerminal(in) && isTerminal(errs),
+	}
 }
 
 // App is what a command works with.
@@ -50,6 +57,7 @@ type App struct {
 	Today  string // ISO date
 
 	exchange func() (money.Exchange, error)
+	own      func() ownModels
 }
 
 // New reads the settings. Its error lists what is wrong with them; the App works all the same, so that the faults
@@ -66,6 +74,7 @@ func New(out Outside, lang string) (*App, error) {
 	cfg, faults := config.Load(src)
 	a := &App{Outside: out, Config: cfg, Say: say.For(cfg.Language())}
 	a.exchange = sync.OnceValues(a.readExchange)
+	a.own = sync.OnceValue(a.readOwnModels)
 	day, err := today(out)
 	a.Today = day
 	return a, join(faults, err)

@@ -69,6 +69,10 @@ func (disk) Create(path string, data []byte, over bool) (err error) {
 	return os.Rename(f.Name(), path)
 }
 
+func (disk) Folder(path string) error { return os.MkdirAll(path, 0o700) }
+
+func (disk) Remove(path string) error { return os.Remove(path) }
+
 func readAll(r io.Reader, name string) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxInput+1))
 	if err == nil && len(data) > maxInput {
@@ -92,7 +96,7 @@ func (a *App) ReadInput(path string) (name string, data []byte, err error) {
 	if problems := problem.All(err); problems[0].Code != "internal" {
 		return name, nil, err
 	}
-	return name, nil, problem.New(problem.Input, "cli.unreadable", problem.Args{"Path": path, "Error": reason(err)}).Wrap(err)
+	return name, nil, unreadable(path, err)
 }
 
 // ReadTable reads an input that may be in gzip.

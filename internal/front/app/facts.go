@@ -5,16 +5,12 @@ import (
 	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
-	"github.com/rackrate/rackrate/internal/facts/model"
 	"github.com/rackrate/rackrate/internal/facts/provider"
 	"github.com/rackrate/rackrate/internal/front/config"
 )
 
 // Chips is every known accelerator.
 func (a *App) Chips() *accelerator.Table { return accelerator.Embedded() }
-
-// Models is every known model.
-func (a *App) Models() *model.Table { return model.Embedded() }
 
 // Providers is every known cloud and region.
 func (a *App) Providers() *provider.Table { return provider.Embedded() }

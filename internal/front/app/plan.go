@@ -16,8 +16,12 @@ type PlanRequest struct {
 	Top      int // plans built in full; 0 is all
 }
 
-// WorkloadFacts is what reading a workload needs to know.
-func (a *App) WorkloadFacts() workload.Facts { return workload.EmbeddedFacts() }
+// WorkloadFacts is what reading a workload needs to know: what ships with the program, and the user's own models.
+func (a *App) WorkloadFacts() workload.Facts {
+	f := workload.EmbeddedFacts()
+	f.Model = a.Model
+	return f
+}
 
 // Plan ranks every way to do a workload. A limit on the age of prices from the settings holds where the workload sets none; the
 // result has the workload as it was planned.

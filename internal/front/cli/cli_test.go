@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -24,6 +25,7 @@ func TestMain(m *testing.M) {
 
 // The transcripts are what a user sees: go test ./internal/front/cli -update writes them anew, for review.
 func TestTranscripts(t *testing.T) {
+	hub := startHub(t)
 	testscript.Run(t, testscript.Params{
 		Dir:           filepath.Join("testdata", "script"),
 		UpdateScripts: *update,
@@ -32,6 +34,9 @@ func TestTranscripts(t *testing.T) {
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, ".config"))
 			env.Setenv("LANG", "C")
+			env.Setenv("HF_ENDPOINT", hub)
+			env.Setenv("MODELSCOPE_ENDPOINT", hub)
+			env.Setenv("HUB", strings.TrimPrefix(hub, "http://"))
 			return nil
 		},
 	})

@@ -169,7 +169,7 @@ func newCommit(d *deps) *cobra.Command {
 }
 
 func runCommit(ctx context.Context, q app.CommitRequest, d *deps) error {
-	result, err := d.Commit(ctx, q)
+	result, err := withModel(ctx, d, func() (*app.Commitments, error) { return d.Commit(ctx, q) })
 	if err != nil {
 		return err
 	}

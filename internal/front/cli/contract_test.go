@@ -20,6 +20,7 @@ func rackrate(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Setenv("RACKRATE_TODAY", "2026-12-01")
 	t.Setenv("LANG", "C")
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("RACKRATE_DATA", t.TempDir())
 	var out, errs bytes.Buffer
 	code = cli.Main(context.Background(), args, cli.Stdio{In: strings.NewReader(""), Out: &out, Err: &errs})
 	return code, out.String(), errs.String()
@@ -45,6 +46,8 @@ func TestExitCodes(t *testing.T) {
 		{"pln", 2}, {"plan", 2}, {"plan --kind nothing", 2}, {"plan missing.yaml", 2}, {"offers list --gpu nothing", 2}, {"--nope", 2},
 		{"plan --deadline 5m --budget 1USD --kind train --model llama-3.1-70b --tokens 1T", 3}, {"offers list --gpu H200 --max-price 0.001", 3},
 		{"offers show nothing", 3},
+		{"model list qwen", 0}, {"model show qwen3-32b", 0}, {"model add hf:Qwen/Qwen3-32B", 0}, {"model list nothing-like-it", 3}, {"model show nothing", 2},
+		{"model add", 2}, {"model add hf:a/b/c", 2}, {"model remove nothing", 3}, {"model remove qwen3-32b", 2}, {"plan --kind train --model hf:Acme/None --tokens 1M", 2},
 		{"tco --top 1 " + strings.Join(finetune, " "), 0}, {"tco --template", 0}, {"tco", 2}, {"tco --months 0 " + strings.Join(finetune, " "), 2},
 		{"tco --plans nobody:nothing " + strings.Join(finetune, " "), 3}, {"tco --deadline 1m " + strings.Join(finetune, " "), 3},
 	} {
@@ -189,6 +192,24 @@ func TestSizeContract(t *testing.T) {
 		if _, ok := at(doc, path); !ok {
 			t.Errorf("no field %s", path)
 		}
+	}
+}
+
+func TestModelContract(t *testing.T) {
+	_, stdout, _ := rackrate(t, "model", "show", "deepseek-v3", "-o", "json")
+	doc := decode(t, stdout)
+	for _, path := range []string{
+		"schema", "change", "model.name", "model.own", "model.hf", "model.parameters", "model.active_parameters", "shape.layers", "parameters.routed",
+		"multi_token_prediction_parameters", "check", "kv_bytes_per_token", "kv_bytes_per_token_8bit", "weights.0.bytes", "source", "license", "file",
+	} {
+		if _, ok := at(doc, path); !ok {
+			t.Errorf("no field %s", path)
+		}
+	}
+	_, stdout, _ = rackrate(t, "model", "list", "-o", "json")
+	doc = decode(t, stdout)
+	if n := float64(len(doc["models"].([]any))); n != doc["total"] || n != doc["matched"] || n < 150 || doc["own"] != 0.0 {
+		t.Errorf("%v models of %v, %v found, %v own", n, doc["total"], doc["matched"], doc["own"])
 	}
 }
 

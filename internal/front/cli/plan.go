@@ -69,7 +69,7 @@ func newPlan(d *deps) *cobra.Command {
 }
 
 func runPlan(ctx context.Context, o *planOptions, d *deps) error {
-	w, err := o.workload.read(d, nil)
+	w, err := o.workload.read(ctx, d, nil)
 	if err != nil {
 		return err
 	}

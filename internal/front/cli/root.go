@@ -79,7 +79,7 @@ func newRoot(d *deps) *cobra.Command {
 	completeGlobals(root)
 	root.AddCommand(
 		newPlan(d), newSize(d), newCommit(d), newTCO(d), newOffers(d), newSpot(d), newAccuracy(d),
-		newInit(d), newCatalog(d), newConfig(d), newSchema(d), newCompletion(d), newVersion(d), newGenDocs(d),
+		newInit(d), newCatalog(d), newModel(d), newConfig(d), newSchema(d), newCompletion(d), newVersion(d), newGenDocs(d),
 	)
 	return root
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"math"
 	"strings"
 
@@ -74,17 +75,17 @@ func newSize(d *deps) *cobra.Command {
 	opts.AddFlags(cmd.Flags(), d.Say)
 	opts.workload.complete(cmd, d)
 	cmd.Args = cobra.ArbitraryArgs
-	cmd.RunE = d.settled(func(_ *cobra.Command, args []string) error {
+	cmd.RunE = d.settled(func(cmd *cobra.Command, args []string) error {
 		if err := opts.Validate(args); err != nil {
 			return err
 		}
-		return runSize(opts, d)
+		return runSize(cmd.Context(), opts, d)
 	})
 	return cmd
 }
 
-func runSize(o *sizeOptions, d *deps) error {
-	request, err := o.request(d)
+func runSize(ctx context.Context, o *sizeOptions, d *deps) error {
+	request, err := o.request(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -100,11 +101,11 @@ func runSize(o *sizeOptions, d *deps) error {
 }
 
 // request gathers what is to be sized.
-func (o *sizeOptions) request(d *deps) (app.SizeRequest, error) {
+func (o *sizeOptions) request(ctx context.Context, d *deps) (app.SizeRequest, error) {
 	q := app.SizeRequest{Count: o.gpus}
 	var err error
 	if o.alone() {
-		q.Model, err = o.model(d)
+		q.Model, err = withModel(ctx, d, func() (*model.Model, error) { return o.model(d) })
 		return q, err
 	}
 	pins, err := layoutFlags(o.layout)
@@ -114,7 +115,7 @@ func (o *sizeOptions) request(d *deps) (app.SizeRequest, error) {
 	if o.config != "" { // the network of a config.json in place of the model that the flags would name
 		pins["model"] = o.config
 	}
-	if q.Workload, err = o.workload.read(d, pins); err != nil {
+	if q.Workload, err = o.workload.read(ctx, d, pins); err != nil {
 		return q, err
 	}
 	if o.gpu != "" {
@@ -153,7 +154,7 @@ func (o *sizeOptions) model(d *deps) (*model.Model, error) {
 	if o.config != "" {
 		return d.ModelFile(o.config)
 	}
-	return d.Models().Get(o.workload.flags()["model"])
+	return d.Model(o.workload.flags()["model"])
 }
 
 // chip reads --gpu, which may carry the number: H100-SXM:8.

@@ -118,7 +118,7 @@ func newTCO(d *deps) *cobra.Command {
 }
 
 func runTCO(ctx context.Context, o *tcoOptions, d *deps) error {
-	q, err := o.request(d)
+	q, err := o.request(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -140,11 +140,11 @@ func runTCO(ctx context.Context, o *tcoOptions, d *deps) error {
 }
 
 // request reads the workload, what is bought and what is assumed; the faults of all three come at once.
-func (o *tcoOptions) request(d *deps) (app.TCORequest, error) {
+func (o *tcoOptions) request(ctx context.Context, d *deps) (app.TCORequest, error) {
 	q := app.TCORequest{Plans: o.plans, Months: o.months, Runs: 1, Used: o.used}
 	var faults problem.List
 	note := func(err error) { faults = append(faults, problem.All(err)...) }
-	w, err := o.workload.read(d, nil)
+	w, err := o.workload.read(ctx, d, nil)
 	if err != nil {
 		note(err)
 	} else {

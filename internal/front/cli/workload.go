@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"maps"
 	"strings"
 
@@ -118,20 +119,24 @@ func (o *workloadOptions) flags() map[string]string {
 }
 
 // read gives the workload, with further flags laid over those that were given.
-func (o *workloadOptions) read(d *deps, more map[string]string) (*workload.Workload, error) {
+func (o *workloadOptions) read(ctx context.Context, d *deps, more map[string]string) (*workload.Workload, error) {
 	flags := o.flags()
 	maps.Copy(flags, more)
 	if o.file == "" && len(flags) == 0 {
 		return nil, problem.New(problem.Input, "cli.no_workload", nil)
 	}
 	if o.file == "" {
-		return workload.FromFlags(flags, d.Files.Read, d.WorkloadFacts())
+		return withModel(ctx, d, func() (*workload.Workload, error) {
+			return workload.FromFlags(flags, d.Files.Read, d.WorkloadFacts())
+		})
 	}
 	name, data, err := d.ReadInput(o.file)
 	if err != nil {
 		return nil, err
 	}
-	return workload.ParseWith(name, data, flags, d.Beside(o.file), d.WorkloadFacts())
+	return withModel(ctx, d, func() (*workload.Workload, error) {
+		return workload.ParseWith(name, data, flags, d.Beside(o.file), d.WorkloadFacts())
+	})
 }
 
 // fieldValue is a flag of a workload's key: its text, which the workload's own decoder reads. Given twice, a list

@@ -50,6 +50,7 @@ var sets = map[string][]string{
 	"provider.Basis":         {"spot_basis.%"},
 	"tco.Item":               {"tco_item.%"},
 	"assumption.Confidence":  {"confidence.%"},
+	"app.ModelChange":        {"model.change.%"},
 }
 
 // families are messages whose names are put together at run time, each by the file that does it.

@@ -46,6 +46,22 @@ func (d *Size) Text(p *Printer, wide bool) {
 
 func (d *Size) model(p *Printer, m *model.Model, wide bool) {
 	s := p.Say
+	modelHead(p, m)
+	if n, ok := m.Published.Get(); ok && n != m.Params.Total {
+		p.Line(s.Say("size.published", say.Args{"Published": n}))
+	}
+	if d.Size.Workload != nil && !wide { // the work is what was asked about
+		return
+	}
+	p.Gap()
+	d.parameters(s, m).Write(p)
+	p.Gap()
+	d.weights(s, m, wide).Write(p)
+}
+
+// modelHead writes a model's name, shape and cache, and what was assumed in counting it.
+func modelHead(p *Printer, m *model.Model) {
+	s := p.Say
 	active := ""
 	if m.Params.Active != m.Params.Total {
 		active = count3(float64(m.Params.Active))
@@ -54,20 +70,10 @@ func (d *Size) model(p *Printer, m *model.Model, wide bool) {
 	p.Para(s.Say("size.shape", say.Args{
 		"Class": s.Term("class", string(m.Class)), "Layers": orNothing(s, m.Layers), "Hidden": m.Hidden, "Vocab": orNothing(s, m.Vocab), "Context": orNothing(s, m.MaxContext),
 	}), 2)
-	if n, ok := m.Published.Get(); ok && n != m.Params.Total {
-		p.Line(s.Say("size.published", say.Args{"Published": n}))
-	}
 	for _, note := range say.ModelNotes(m) {
 		p.Para(p.Alert(s.Text("model_note."+note)), 2)
 	}
-	d.kv(p, m)
-	if d.Size.Workload != nil && !wide { // the work is what was asked about
-		return
-	}
-	p.Gap()
-	d.parameters(s, m).Write(p)
-	p.Gap()
-	d.weights(s, m, wide).Write(p)
+	kvLine(p, m)
 }
 
 // orNothing leaves a figure out that a model has no use for.
@@ -78,7 +84,7 @@ func orNothing(s *say.Speaker, n int) string {
 	return s.Value(n)
 }
 
-func (d *Size) kv(p *Printer, m *model.Model) {
+func kvLine(p *Printer, m *model.Model) {
 	perToken := m.KVBytesPerToken(16)
 	if perToken == 0 {
 		p.Line(p.Say.Text("size.kv_none"))
