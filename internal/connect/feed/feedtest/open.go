@@ -2,8 +2,12 @@ package feedtest
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
 
 	"github.com/rackrate/rackrate/internal/connect/feed"
+	"github.com/rackrate/rackrate/internal/connect/fetch"
 )
 
 // Open makes a source. One that its settings do not allow fails with the reason when it is read.
@@ -21,3 +25,14 @@ func Open(m feed.Maker, c feed.Config, w feed.World) feed.Source {
 type refused struct{ why error }
 
 func (r refused) Fetch(context.Context, feed.Sink) error { return r.why }
+
+// Read reads a source once from a server for everything, without retries.
+func Read(t *testing.T, m feed.Maker, c feed.Config, env map[string]string, h http.Handler) (*Sink, error) {
+	t.Helper()
+	server := httptest.NewServer(h)
+	defer server.Close()
+	c.Endpoint = server.URL
+	var got Sink
+	err := Open(m, c, World(t, env, fetch.Options{Attempts: 1})).Fetch(t.Context(), &got)
+	return &got, err
+}
