@@ -147,8 +147,14 @@ func (r *rates) emit(to feed.Sink, wanted func(region string) bool, known map[[2
 func (m *machine) listing(region string) intake.Listing {
 	n, _ := m.n.Float64()
 	l := intake.Listing{
-		Provider: vendor, InstanceType: m.name, Region: region, Accelerator: m.gpu, Count: n, MiB: memory(m.gpu),
+		Provider: vendor, InstanceType: m.name, Region: region, Accelerator: m.gpu, Count: n,
 		At: intake.Place{File: "skus/" + region + "/" + m.name},
+	}
+	if c, ok := chipOf(m.gpu); ok {
+		l.MiB = float64(c.memory) / float64(unit.GiB) * 1024
+		if c.form != "" {
+			l.Hints = []string{c.form}
+		}
 	}
 	if cores, _ := m.cores.Float64(); cores > 0 {
 		l.VCPU = unit.Some(cores)

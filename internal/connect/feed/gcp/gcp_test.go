@@ -370,7 +370,12 @@ func TestMachineTypes(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
+	chips := feedtest.World(t, nil, fetch.Options{}).Chips
 	for _, l := range got.Listings {
+		id, ok := catalog.Identify(chips, catalog.Evidence{Name: l.Accelerator, Texts: l.Hints, MiB: l.MiB, Count: l.Count})
+		if m := known[l.InstanceType]; !ok || m != nil && id.Chip.Name != m.Accelerator.Name || m == nil && len(id.Flags) > 0 {
+			t.Errorf("%s has %v with %v", l.InstanceType, id.Chip, id.Flags)
+		}
 		if seen[l.InstanceType] {
 			t.Errorf("%s is there twice", l.InstanceType)
 		}

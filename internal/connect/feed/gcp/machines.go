@@ -63,40 +63,41 @@ var machines = sync.OnceValue(func() []machine {
 	return list
 })
 
-// chip is an accelerator as Compute Engine names its type, with its memory.
+// chip is an accelerator as Compute Engine names its type, with its memory and, where there are several, its form.
 type chip struct {
 	name   string
 	memory unit.Bytes
+	form   string
 }
 
 // chips are the accelerators by what their SKUs call them, in small letters. Of a TPU a SKU prices one chip for an hour.
 var chips = map[string]chip{
-	"nvidia tesla t4 gpu":          {"nvidia-tesla-t4", 16 * unit.GiB},
-	"nvidia tesla p4 gpu":          {"nvidia-tesla-p4", 8 * unit.GiB},
-	"nvidia tesla p100 gpu":        {"nvidia-tesla-p100", 16 * unit.GiB},
-	"nvidia tesla v100 gpu":        {"nvidia-tesla-v100", 16 * unit.GiB},
-	"nvidia tesla a100 gpu":        {"nvidia-tesla-a100", 40 * unit.GiB},
-	"nvidia tesla a100 80gb gpu":   {"nvidia-a100-80gb", 80 * unit.GiB},
-	"nvidia l4 gpu":                {"nvidia-l4", 24 * unit.GiB},
-	"nvidia h100 80gb gpu":         {"nvidia-h100-80gb", 80 * unit.GiB},
-	"nvidia h100 80gb plus gpu":    {"nvidia-h100-mega-80gb", 80 * unit.GiB},
-	"nvidia h100 80gb mega gpu":    {"nvidia-h100-mega-80gb", 80 * unit.GiB},
-	"nvidia h100 mega 80gb gpu":    {"nvidia-h100-mega-80gb", 80 * unit.GiB},
-	"h200 141gb gpu":               {"nvidia-h200-141gb", 141 * unit.GiB},
-	"nvidia h200 141gb gpu":        {"nvidia-h200-141gb", 141 * unit.GiB},
-	"a4 nvidia b200 (1 gpu slice)": {"nvidia-b200", 180 * unit.GiB},
-	"rtx 6000 96gb":                {"nvidia-rtx-pro-6000", 96 * unit.GiB},
-	"tpuv5e":                       {"tpu-v5e", 16 * unit.GiB},
-	"tpuv5p":                       {"tpu-v5p", 95 * unit.GiB},
-	"tpuv6e":                       {"tpu-v6e", 32 * unit.GiB},
+	"nvidia tesla t4 gpu":          {"nvidia-tesla-t4", 16 * unit.GiB, ""},
+	"nvidia tesla p4 gpu":          {"nvidia-tesla-p4", 8 * unit.GiB, ""},
+	"nvidia tesla p100 gpu":        {"nvidia-tesla-p100", 16 * unit.GiB, "PCIe"},
+	"nvidia tesla v100 gpu":        {"nvidia-tesla-v100", 16 * unit.GiB, "SXM2"},
+	"nvidia tesla a100 gpu":        {"nvidia-tesla-a100", 40 * unit.GiB, "SXM4"},
+	"nvidia tesla a100 80gb gpu":   {"nvidia-a100-80gb", 80 * unit.GiB, "SXM4"},
+	"nvidia l4 gpu":                {"nvidia-l4", 24 * unit.GiB, ""},
+	"nvidia h100 80gb gpu":         {"nvidia-h100-80gb", 80 * unit.GiB, "SXM5"},
+	"nvidia h100 80gb plus gpu":    {"nvidia-h100-mega-80gb", 80 * unit.GiB, "SXM5"},
+	"nvidia h100 80gb mega gpu":    {"nvidia-h100-mega-80gb", 80 * unit.GiB, "SXM5"},
+	"nvidia h100 mega 80gb gpu":    {"nvidia-h100-mega-80gb", 80 * unit.GiB, "SXM5"},
+	"h200 141gb gpu":               {"nvidia-h200-141gb", 141 * unit.GiB, "SXM5"},
+	"nvidia h200 141gb gpu":        {"nvidia-h200-141gb", 141 * unit.GiB, "SXM5"},
+	"a4 nvidia b200 (1 gpu slice)": {"nvidia-b200", 180 * unit.GiB, ""},
+	"rtx 6000 96gb":                {"nvidia-rtx-pro-6000", 96 * unit.GiB, ""},
+	"tpuv5e":                       {"tpu-v5e", 16 * unit.GiB, ""},
+	"tpuv5p":                       {"tpu-v5p", 95 * unit.GiB, ""},
+	"tpuv6e":                       {"tpu-v6e", 32 * unit.GiB, ""},
 }
 
-// memory is that of one accelerator of a type in MiB; 0 where the type is none of ours.
-func memory(gpu string) float64 {
+// chipOf finds an accelerator by its type.
+func chipOf(gpu string) (chip, bool) {
 	for _, c := range chips {
 		if c.name == gpu {
-			return float64(c.memory) / float64(unit.GiB) * 1024
+			return c, true
 		}
 	}
-	return 0
+	return chip{}, false
 }
