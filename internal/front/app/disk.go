@@ -44,11 +44,17 @@ func (disk) Under(path string, suffixes ...string) ([]string, error) {
 
 // Create writes beside the file and then swaps, so that nobody finds half of it. A new file's name is claimed first.
 func (disk) Create(path string, data []byte, over bool) (err error) {
+	undo := func(name string) {
+		if err != nil {
+			err = errors.Join(err, os.Remove(name))
+		}
+	}
 	if !over {
 		claim, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if err != nil {
 			return err
 		}
+		defer undo(path)
 		if err := claim.Close(); err != nil {
 			return err
 		}
@@ -57,11 +63,7 @@ func (disk) Create(path string, data []byte, over bool) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
+	defer undo(f.Name())
 	_, err = f.Write(data)
 	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
 		return err

@@ -132,6 +132,9 @@ func withModel[T any](ctx context.Context, d *deps, read func() (T, error)) (T, 
 		return v, err
 	}
 	d.note(d.Say.Say("model.change."+string(k.Change), say.Args{"Name": k.Name}))
+	for _, remark := range render.ModelRemarks(k, d.Say) {
+		d.note(remark)
+	}
 	return read()
 }
 

@@ -28,17 +28,26 @@ func (d *Model) Text(p *Printer, wide bool) {
 		p.Hang(fact[0], fact[1], labelColumn)
 	}
 	p.Gap()
-	if gap, known := m.CheckpointGap(); known && !m.CountHolds() {
-		p.Para(p.Alert(s.Say("model.gap", say.Args{"Counted": m.Params.Total, "Published": m.Published.Or(0), "Share": s.Percent(abs(gap))})), 2)
-	}
-	if d.Known.Packed {
-		p.Para(s.Text("model.packed"), 2)
-	}
-	if d.Known.Hides {
-		p.Para(p.Alert(s.Say("model.hides", say.Args{"Name": m.Name})), 2)
+	for _, remark := range ModelRemarks(d.Known, s) {
+		p.Para(p.Alert(remark), 2)
 	}
 	p.Gap()
 	p.Para(p.Dim(s.Say("model.next", say.Args{"Name": m.Name})), 0)
+}
+
+// ModelRemarks are what a user should know before relying on a model: that its count is not the checkpoint's or could not be held
+// against it, and what it stands before.
+func ModelRemarks(k *app.Known, s *say.Speaker) (out []string) {
+	if gap, known := k.CheckpointGap(); known && !k.CountHolds() {
+		out = append(out, s.Say("model.gap", say.Args{"Counted": k.Params.Total, "Published": k.Published.Or(0), "Share": s.Percent(max(gap, -gap))}))
+	}
+	if k.Packed {
+		out = append(out, s.Text("model.packed"))
+	}
+	if k.Hides {
+		out = append(out, s.Say("model.hides", say.Args{"Name": k.Name}))
+	}
+	return out
 }
 
 // change says what was done; nothing where a model is only shown.
@@ -66,8 +75,6 @@ func (d *Model) facts(s *say.Speaker) [][2]string {
 	}
 	return out
 }
-
-func abs(v float64) float64 { return max(v, -v) }
 
 // Markdown writes it as a piece of a document.
 func (d *Model) Markdown(p *Printer) {

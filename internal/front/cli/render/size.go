@@ -92,7 +92,7 @@ func kvLine(p *Printer, m *model.Model) {
 	}
 	p.Para(p.Say.Say("size.kv", say.Args{
 		"Token": unit.Bytes(perToken).Decimal(), "Token8": unit.Bytes(m.KVBytesPerToken(8)).Decimal(),
-		"Context": unit.Bytes(m.KVBytes(m.MaxContext, 16)).Decimal(), "Tokens": m.MaxContext,
+		"Context": unit.Bytes(m.KVBytes(m.MaxContext, 16)).Decimal(), "Tokens": orNothing(p.Say, m.MaxContext),
 	}), 2)
 }
 
