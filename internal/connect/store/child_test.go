@@ -1,0 +1,3 @@
+package store_test
+
+func child() bool { return false }
