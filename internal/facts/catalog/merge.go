@@ -27,7 +27,7 @@ func Merge(builtIn *Catalog, snaps []*Snapshot, today string) (*Catalog, []Term)
 		return cmp.Or(strings.Compare(a.AsOf, b.AsOf), strings.Compare(a.Source, b.Source))
 	})
 	sources := slices.Clone(builtIn.Sources)
-	lists := [][]candidate{candidates(builtInRows(builtIn), claim{layer: BuiltIn})}
+	lists := [][]candidate{candidates(builtIn.Rows(), claim{layer: BuiltIn})}
 	var terms []Term
 	for _, s := range snaps {
 		m.facts(s)
@@ -51,14 +51,6 @@ func Merge(builtIn *Catalog, snaps []*Snapshot, today string) (*Catalog, []Term)
 	slices.SortFunc(sources, func(a, b Source) int { return cmp.Or(strings.Compare(a.ID, b.ID), strings.Compare(b.Date, a.Date)) })
 	sources = slices.CompactFunc(sources, func(a, b Source) bool { return a.ID == b.ID })
 	return New(machines, rows, sources), idle
-}
-
-func builtInRows(c *Catalog) []Row {
-	rows := make([]Row, 0, len(c.Offers)*2)
-	for _, o := range c.Offers {
-		rows = append(rows, o.rows()...)
-	}
-	return rows
 }
 
 // merger joins what sources say of the same machines and places.
@@ -306,13 +298,16 @@ func agreed(rows []Row, terms []Term, today string, used []bool) []Row {
 	return out
 }
 
+// Facts is the catalog without its offers: its machines are facts still where its prices do not count.
+func (c *Catalog) Facts() *Catalog { return &Catalog{Machines: c.Machines, Sources: c.Sources} }
+
 // Until drops prices of a later day than today, for a ranking as it was: they were not known then.
 func (c *Catalog) Until(today string) *Catalog {
 	if c.AsOf <= today {
 		return c
 	}
 	var rows []Row
-	for _, r := range builtInRows(c) {
+	for _, r := range c.Rows() {
 		if r.Price.AsOf > today {
 			r.Price = Price{}
 		}

@@ -112,7 +112,7 @@ func lineOf(r Row) string {
 
 func pricesOf(c *Catalog) []string {
 	var lines []string
-	for _, r := range builtInRows(c) {
+	for _, r := range c.Rows() {
 		if r.Price.Mode != "" {
 			lines = append(lines, lineOf(r))
 		}
@@ -260,7 +260,7 @@ func TestContracts(t *testing.T) {
 				t.Errorf("%d terms fit nothing, want %d", len(idle), c.idle)
 			}
 			seen := 0
-			for _, r := range builtInRows(got) {
+			for _, r := range got.Rows() {
 				key := r.InstanceType + " " + r.Region + " " + string(r.Price.Mode)
 				want, agreed := c.want[key]
 				if !agreed {
@@ -320,7 +320,7 @@ func TestDiff(t *testing.T) {
 		before, after := New(a.Machines, a.Rows, nil), New(b.Machines, b.Rows, nil)
 		state := map[string]money.Rate{}
 		key := func(c Change) string { return fmt.Sprint(c.InstanceType, c.Region, c.Zone, c.Mode) }
-		for _, r := range builtInRows(before) {
+		for _, r := range before.Rows() {
 			if r.Price.Mode != "" {
 				state[fmt.Sprint(r.InstanceType, r.Region, r.Zone, r.Price.Mode)] = r.Price.Hourly
 			}
@@ -337,7 +337,7 @@ func TestDiff(t *testing.T) {
 				t.Fatalf("%+v %v", back, err)
 			}
 		}
-		for _, r := range builtInRows(after) {
+		for _, r := range after.Rows() {
 			k := fmt.Sprint(r.InstanceType, r.Region, r.Zone, r.Price.Mode)
 			if r.Price.Mode != "" && state[k] != r.Price.Hourly {
 				t.Fatalf("%s is not reached", k)

@@ -18,7 +18,7 @@ func crowd(t require, offers int) *Snapshot {
 	s := &Snapshot{Source: "crowd", Layer: Vendor, AsOf: "2026-12-01", Machines: c.Machines, Sources: slices.Clone(c.Sources)}
 	s.Sources = append(s.Sources, Source{"crowd", "A crowd of offers", "made here", "2026-12-01", "not stated"})
 	for n := 0; n*len(c.Offers) < offers; n++ {
-		for _, r := range builtInRows(c) {
+		for _, r := range c.Rows() {
 			if n > 0 {
 				r.Region = fmt.Sprintf("%s-%d", r.Region, n)
 			}

@@ -136,6 +136,23 @@ func (c *Catalog) rowsByProvider() map[string][]Row {
 	return by
 }
 
+// Rows gives every price as a row, and offers without one as a row without.
+func (c *Catalog) Rows() []Row {
+	rows := make([]Row, 0, 2*len(c.Offers))
+	for _, o := range c.Offers {
+		rows = append(rows, o.rows()...)
+	}
+	return rows
+}
+
+// Prices counts the prices.
+func (c *Catalog) Prices() (n int) {
+	for _, o := range c.Offers {
+		n += len(o.Prices)
+	}
+	return n
+}
+
 // rows are an offer's prices as rows, one without a price where it has none.
 func (o *Offer) rows() []Row {
 	row := Row{Machine: o.Machine, Region: o.Region, Zone: o.Zone}

@@ -1,0 +1,171 @@
+package intake
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/rackrate/rackrate/internal/base/problem"
+	"github.com/rackrate/rackrate/internal/facts/catalog"
+)
+
+// folding makes a result of the offers of an intake.
+type folding struct {
+	in     *Intake
+	offers map[offerKey]*offer
+	result *Result
+}
+
+// lasting are the doubts that stay with a price.
+var lasting = []catalog.FaultKind{catalog.FallingPrice, catalog.SamePrice, catalog.SpotTenth}
+
+// check holds prices against each other, as catalog.Verify does: what must not rank is dropped, what is doubtful is flagged. An
+// offer that loses its last price is rejected with all its rows.
+func (f *folding) check() {
+	for _, fault := range catalog.Verify(f.catalog(), f.in.o.AsOf) {
+		key := offerKey{machineKey{fault.Provider, fault.InstanceType}, fault.Region, fault.Zone}
+		o := f.offers[key]
+		switch {
+		case o == nil || fault.Mode == "":
+		case fault.Severity == catalog.IsError:
+			f.drop(key, o, fault)
+		case slices.Contains(lasting, fault.Kind):
+			if p, ok := o.prices[fault.Mode]; ok {
+				p.Flags = withFlags(p.Flags, catalog.Flag(fault.Kind))
+				o.prices[fault.Mode] = p
+				f.tell(o, fault)
+			}
+		}
+	}
+}
+
+// tell notes a fault at the first row of an offer.
+func (f *folding) tell(o *offer, fault catalog.Fault) {
+	fault.Line = o.rows[0].Line
+	f.result.Faults = append(f.result.Faults, fault)
+}
+
+// drop takes out a price that must not rank.
+func (f *folding) drop(key offerKey, o *offer, fault catalog.Fault) {
+	if _, there := o.prices[fault.Mode]; !there {
+		return // for another reason already
+	}
+	delete(o.prices, fault.Mode)
+	if len(o.prices) > 0 {
+		f.tell(o, fault)
+		return
+	}
+	delete(f.offers, key)
+	for _, at := range o.rows {
+		f.result.Rejections = append(f.result.Rejections, Rejection{
+			Kind: Kind(fault.Kind), InstanceType: key.instanceType, Region: key.region, At: at, Args: withMode(fault.Args, fault.Mode),
+		})
+	}
+}
+
+func withMode(args problem.Args, mode catalog.BillingMode) problem.Args {
+	out := maps.Clone(args)
+	if out == nil {
+		out = problem.Args{}
+	}
+	out["Mode"] = string(mode)
+	return out
+}
+
+// catalog folds the offers into a catalog.
+func (f *folding) catalog() *catalog.Catalog {
+	var sources []catalog.Source
+	for _, s := range f.in.sources {
+		sources = append(sources, s)
+	}
+	machines, rows := f.rows()
+	return catalog.New(machines, rows, sources)
+}
+
+func (f *folding) rows() (machines []*catalog.Machine, rows []catalog.Row) {
+	used := map[*catalog.Machine]bool{}
+	for k, o := range f.offers {
+		if !used[o.machine] {
+			used[o.machine] = true
+			machines = append(machines, o.machine)
+		}
+		row := catalog.Row{Machine: o.machine, Region: k.region, Zone: k.zone}
+		if len(o.prices) == 0 {
+			rows = append(rows, row)
+		}
+		for _, row.Price = range o.prices {
+			rows = append(rows, row)
+		}
+	}
+	return machines, rows
+}
+
+// foldZones replaces the zones of a region by the region where all have the same prices: a zone is kept only where it matters.
+func (f *folding) foldZones() {
+	type regionKey struct {
+		machineKey
+		region string
+	}
+	zones := map[regionKey][]offerKey{}
+	for k := range f.offers {
+		rk := regionKey{k.machineKey, k.region}
+		zones[rk] = append(zones[rk], k)
+	}
+	for rk, keys := range zones {
+		if len(keys) == 1 && keys[0].zone == "" || !f.same(keys) {
+			continue
+		}
+		slices.SortFunc(keys, func(a, b offerKey) int { return strings.Compare(a.zone, b.zone) })
+		whole := f.offers[keys[0]]
+		for _, k := range keys[1:] {
+			whole.rows = append(whole.rows, f.offers[k].rows...)
+		}
+		for _, k := range keys {
+			delete(f.offers, k)
+		}
+		f.offers[offerKey{rk.machineKey, rk.region, ""}] = whole
+	}
+}
+
+// same says whether offers have the same prices.
+func (f *folding) same(keys []offerKey) bool {
+	first := f.offers[keys[0]].prices
+	return !slices.ContainsFunc(keys[1:], func(k offerKey) bool {
+		return !maps.EqualFunc(first, f.offers[k].prices, func(p, q catalog.Price) bool {
+			return p.Hourly == q.Hourly && p.AsOf == q.AsOf && slices.Equal(p.Flags, q.Flags)
+		})
+	})
+}
+
+// finish sorts and counts.
+func (f *folding) finish() {
+	r := f.result
+	c := f.catalog()
+	r.Machines, r.Rows = c.Machines, c.Rows()
+	cited := map[string]bool{}
+	for i := range r.Rows {
+		cited[r.Rows[i].Machine.Source] = true
+		cited[r.Rows[i].Price.Source] = true
+	}
+	for _, s := range c.Sources {
+		if cited[s.ID] {
+			r.Sources = append(r.Sources, s)
+		}
+	}
+	rows := 0
+	for _, o := range f.offers {
+		rows += len(o.rows)
+	}
+	r.Tally = Tally{Read: f.in.read, Kept: len(f.offers), Merged: rows - len(f.offers), Rejected: len(r.Rejections) + f.in.passed}
+	slices.SortStableFunc(r.Rejections, func(a, b Rejection) int {
+		return cmp.Or(strings.Compare(a.At.File, b.At.File), cmp.Compare(a.At.Line, b.At.Line))
+	})
+	slices.SortStableFunc(r.Faults, func(a, b catalog.Fault) int { return cmp.Compare(a.Line, b.Line) })
+	for _, s := range f.in.spellings {
+		r.Unrecognised = append(r.Unrecognised, *s)
+	}
+	slices.SortFunc(r.Unrecognised, func(a, b Spelling) int {
+		return cmp.Or(-cmp.Compare(a.Count, b.Count), strings.Compare(a.Text, b.Text), strings.Compare(a.Provider, b.Provider))
+	})
+}
