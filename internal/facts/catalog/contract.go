@@ -22,7 +22,8 @@ type Term struct {
 	Modes        []BillingMode // that it changes the price of; none: on demand
 	// Off is the share of the list price that is not charged, between 0 and 1; unknown where Hourly says the price.
 	Off    unit.Maybe[float64]
-	Hourly money.Rate // of the whole machine
+	Hourly money.Rate // of the whole machine, or of one accelerator
+	PerGPU bool       // Hourly is of one accelerator
 	From   string     // first ISO day; empty: always
 	Until  string     // last ISO day; empty: open
 	AsOf   string     // the day of the contract
@@ -53,12 +54,15 @@ func (t *Term) applies(mode BillingMode) bool {
 	return mode == OnDemand && len(t.Modes) == 0 || slices.Contains(t.Modes, mode)
 }
 
-// reprice gives what a contract makes of a price.
-func (t *Term) reprice(p Price) Price {
+// reprice gives what a contract makes of a machine's price.
+func (t *Term) reprice(m *Machine, p Price) Price {
 	if off, ok := t.Off.Get(); ok {
 		p.Hourly = p.Hourly.Mul(1 - off) // the list price's day and doubts stay: it is as old as the list
 	} else {
 		p.Hourly, p.AsOf, p.Flags = t.Hourly, t.AsOf, nil
+		if t.PerGPU {
+			p.Hourly = p.Hourly.Mul(m.Count)
+		}
 	}
 	p.Source, p.Confidence = t.Source, Agreed
 	return p
@@ -72,14 +76,17 @@ func (t *Term) modesOf() []BillingMode {
 	return t.Modes
 }
 
-const termColumns = "provider,instance_type,accelerator,region,modes,off,hourly,currency,from,until,as_of,source"
+const termColumns = "provider,instance_type,accelerator,region,modes,off,hourly,per,currency,from,until,as_of,source"
+
+// perGPU marks a price of one accelerator.
+const perGPU = "gpu"
 
 func (l *loader) terms(file, text string) (out []Term) {
 	t, ok := newTable(file, text, termColumns, l.faults)
 	for ok && t.next() {
 		term := Term{
 			Provider: t.text(0), InstanceType: t.row[1], Accelerator: t.row[2], Region: t.row[3], Off: t.number(5),
-			From: t.row[8], Until: t.row[9], AsOf: t.date(10), Source: l.source(t, 11),
+			PerGPU: t.row[7] == perGPU, From: t.row[9], Until: t.row[10], AsOf: t.date(11), Source: l.source(t, 12),
 		}
 		if t.row[4] != "" {
 			for m := range strings.SplitSeq(t.row[4], ";") {
@@ -87,9 +94,12 @@ func (l *loader) terms(file, text string) (out []Term) {
 			}
 		}
 		if !term.Off.Known() {
-			rate, err := money.ParseRate(t.row[6], money.Currency(t.row[7]))
-			if err != nil || rate.IsZero() || !isCurrency(t.row[7]) {
+			rate, err := money.ParseRate(t.row[6], money.Currency(t.row[8]))
+			if err != nil || rate.IsZero() || !isCurrency(t.row[8]) {
 				t.bad("hourly", t.row[6], "price")
+			}
+			if t.row[7] != "" && t.row[7] != perGPU {
+				t.bad("per", t.row[7], perGPU)
 			}
 			term.Hourly = rate
 		} else if off := term.Off.Or(0); off <= 0 || off >= 1 || math.IsNaN(off) {
@@ -108,11 +118,14 @@ func writeTerms(w io.Writer, terms []Term) error {
 		for j, m := range t.Modes {
 			modes[j] = string(m)
 		}
-		row := []string{t.Provider, t.InstanceType, t.Accelerator, t.Region, strings.Join(modes, ";"), "", "", "", t.From, t.Until, t.AsOf, t.Source}
+		row := []string{t.Provider, t.InstanceType, t.Accelerator, t.Region, strings.Join(modes, ";"), "", "", "", "", t.From, t.Until, t.AsOf, t.Source}
 		if off, ok := t.Off.Get(); ok {
 			row[5] = strconv.FormatFloat(off, 'f', -1, 64)
 		} else {
-			row[6], row[7] = t.Hourly.Decimal(), string(t.Hourly.Currency())
+			row[6], row[8] = t.Hourly.Decimal(), string(t.Hourly.Currency())
+			if t.PerGPU {
+				row[7] = perGPU
+			}
 		}
 		return row
 	})

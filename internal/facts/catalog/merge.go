@@ -280,7 +280,7 @@ func agreed(rows []Row, terms []Term, today string, used []bool) []Row {
 	var out []Row
 	for _, r := range rows {
 		if i, ok := by[r.Price.Mode]; ok && r.Price.Mode != "" {
-			r.Price, used[i] = terms[i].reprice(r.Price), true
+			r.Price, used[i] = terms[i].reprice(r.Machine, r.Price), true
 			delete(by, r.Price.Mode)
 		}
 		out = append(out, r)
@@ -288,7 +288,7 @@ func agreed(rows []Row, terms []Term, today string, used []bool) []Row {
 	for mode, i := range by { // a price of a way of paying that the list lacks
 		if t := &terms[i]; !t.Off.Known() {
 			used[i] = true
-			out = append(out, Row{Machine: rows[0].Machine, Region: rows[0].Region, Zone: rows[0].Zone, Price: t.reprice(Price{Mode: mode})})
+			out = append(out, Row{Machine: rows[0].Machine, Region: rows[0].Region, Zone: rows[0].Zone, Price: t.reprice(rows[0].Machine, Price{Mode: mode})})
 		}
 	}
 	if len(out) > 1 && out[0].Price.Mode == "" {

@@ -155,6 +155,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 		s.Terms = []Term{
 			{Provider: "aws", InstanceType: "a*", Modes: []BillingMode{OnDemand, Spot}, Off: unit.Some(0.12), From: "2026-01-01", AsOf: "2025-12-01", Source: s.Source},
 			{Provider: "aws", Accelerator: "H100-SXM-80GB", Region: "eu-*", Hourly: money.PerHour(21_500_000_000, money.EUR), AsOf: "2025-12-01", Source: s.Source},
+			{Provider: "aws", Hourly: money.PerHour(2_100_000_000, money.EUR), PerGPU: true, AsOf: "2025-12-01", Source: s.Source},
 		}
 		for i := range s.Sources {
 			s.Sources[i].Date = s.AsOf
@@ -231,6 +232,10 @@ func TestContracts(t *testing.T) {
 		"a price, in one region, of spot too": {
 			terms: []Term{{Provider: "aws", Region: "eu-*", InstanceType: "p4d.24xlarge", Modes: []BillingMode{OnDemand, Spot}, Hourly: money.PerHour(20e9, money.EUR), AsOf: "2026-01-01"}},
 			want:  map[string]string{"p4d.24xlarge eu-west-1 on-demand": "20", "p4d.24xlarge eu-west-1 spot": "20"},
+		},
+		"a price of one accelerator": {
+			terms: []Term{{Provider: "aws", InstanceType: "p5.48xlarge", Hourly: money.PerHour(2e9, money.USD), PerGPU: true, AsOf: "2026-01-01"}},
+			want:  map[string]string{"p5.48xlarge us-east-1 on-demand": "16", "p5.48xlarge eu-west-1 on-demand": "16"},
 		},
 		"the last term counts": {
 			terms: []Term{{Provider: "aws", Off: unit.Some(0.5)}, {Provider: "aws", Region: "us-east-1", Off: unit.Some(0.1)}},
