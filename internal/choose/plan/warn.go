@@ -49,7 +49,7 @@ func (s *search) warnings(p *Plan, c *candidate) []Warning {
 	var flags []catalog.Flag
 	for _, q := range quotes {
 		for _, f := range q.Flags {
-			add(!slices.Contains(flags, f), "price_"+string(f), nil)
+			add(!slices.Contains(flags, f) && f != catalog.InStock, "price_"+string(f), nil) // no warning but a comfort
 			flags = append(flags, f)
 		}
 	}
