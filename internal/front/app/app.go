@@ -45,7 +45,7 @@ type Files interface {
 // Real is the process's own surroundings.
 func Real(in io.Reader, out, errs io.Writer) Outside {
 	return Outside{
-		In: in, Out: out, Err: errs, Env: os.Getenv, Now: time.Now, Files: disk{}, Interactive: isTerminal(in) && isTerminal(errs),
+		In: in, Out: out, Err: errs, Env: os.Getenv, Now: time.Now, Files: disk{}, Interactive: IsTerminal(in) && IsTerminal(errs),
 	}
 }
 
@@ -58,6 +58,7 @@ type App struct {
 
 	exchange func() (money.Exchange, error)
 	own      func() ownModels
+	view     func() (*view, error)
 }
 
 // New reads the settings. Its error lists what is wrong with them; the App works all the same, so that the faults
@@ -77,6 +78,7 @@ func New(out Outside, lang string) (*App, error) {
 	a.own = sync.OnceValue(a.readOwnModels)
 	day, err := today(out)
 	a.Today = day
+	a.look()
 	return a, join(faults, err)
 }
 
@@ -96,7 +98,16 @@ func (a *App) Override(flags map[config.Key]string) error {
 	cfg, err := a.Config.Override(flags)
 	a.Config = cfg
 	a.Say = say.For(cfg.Language())
+	a.look()
 	return err
+}
+
+// look takes the settings that say which prices count: they are read anew when next asked for.
+func (a *App) look() {
+	if day := a.Config.Text(config.AsOf); day != "" {
+		a.Today = day
+	}
+	a.view = sync.OnceValues(a.readView)
 }
 
 // today is the day in UTC: prices are dated, not timed, and two people who ask at once should get one answer.

@@ -12,12 +12,6 @@ import (
 // Chips is every known accelerator.
 func (a *App) Chips() *accelerator.Table { return accelerator.Embedded() }
 
-// Providers is every known cloud and region.
-func (a *App) Providers() *provider.Table { return provider.Embedded() }
-
-// Catalog is every known offer.
-func (a *App) Catalog() (*catalog.Catalog, error) { return catalog.Embedded() }
-
 // Exchange is the user's own exchange rates where the settings name a file, else the embedded ones. It is read once, when
 // first asked for.
 func (a *App) Exchange() (money.Exchange, error) { return a.exchange() }

@@ -19,10 +19,11 @@ func (a *App) Terminal() (width int, color bool) {
 	case "never":
 		return width, false
 	}
-	return width, isTerminal(a.Out) && a.Env("NO_COLOR") == "" && a.Env("TERM") != "dumb"
+	return width, IsTerminal(a.Out) && a.Env("NO_COLOR") == "" && a.Env("TERM") != "dumb"
 }
 
-func isTerminal(w any) bool {
+// IsTerminal says whether a stream is a terminal.
+func IsTerminal(w any) bool {
 	f, isFile := w.(*os.File)
 	if !isFile {
 		return false

@@ -57,12 +57,16 @@ func (o *verifyOptions) Validate(args []string, d *deps) error {
 	return nil
 }
 
-func newCatalog(d *deps) *cobra.Command { return d.family("catalog", groupManage, newCatalogVerify(d)) }
+func newCatalog(d *deps) *cobra.Command {
+	return d.family("catalog", groupManage, newCatalogStatus(d), newCatalogUpdate(d), newCatalogExport(d),
+		newCatalogHistory(d), newCatalogDiff(d), newCatalogVerify(d), newCatalogForget(d))
+}
 
 func newCatalogVerify(d *deps) *cobra.Command {
 	cmd := d.command("catalog_verify", "verify [FILE...]", "")
 	opts := &verifyOptions{}
 	opts.AddFlags(cmd.Flags(), d.Say)
+	viewFlags(cmd.Flags(), d.Say)
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = d.settled(func(cmd *cobra.Command, args []string) error {
 		if err := opts.Validate(args, d); err != nil {

@@ -157,6 +157,7 @@ func newCommit(d *deps) *cobra.Command {
 	cmd := d.command("commit", "commit FILE", groupChoose)
 	opts := &commitOptions{}
 	opts.AddFlags(cmd.Flags(), d.Say)
+	viewFlags(cmd.Flags(), d.Say)
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = d.settled(func(cmd *cobra.Command, args []string) error {
 		q, err := opts.Validate(args)

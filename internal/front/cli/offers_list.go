@@ -181,6 +181,7 @@ func newOffersList(d *deps) *cobra.Command {
 	cmd := d.command("offers_list", "list", "")
 	opts := &offersListOptions{}
 	opts.AddFlags(cmd.Flags(), d.Say)
+	viewFlags(cmd.Flags(), d.Say)
 	cmd.RunE = d.settled(func(_ *cobra.Command, _ []string) error {
 		return runOffersList(opts, d)
 	})

@@ -8,6 +8,7 @@ import (
 
 func newOffersShow(d *deps) *cobra.Command {
 	cmd := d.command("offers_show", "show INSTANCE", "")
+	viewFlags(cmd.Flags(), d.Say)
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = d.settled(func(_ *cobra.Command, args []string) error {
 		if err := oneInstance(args); err != nil {

@@ -11,6 +11,7 @@ const maxSimilar = 50
 
 func newOffersSimilar(d *deps) *cobra.Command {
 	cmd := d.command("offers_similar", "similar INSTANCE", "")
+	viewFlags(cmd.Flags(), d.Say)
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = d.settled(func(_ *cobra.Command, args []string) error {
 		if err := oneInstance(args); err != nil {

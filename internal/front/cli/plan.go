@@ -57,6 +57,7 @@ func newPlan(d *deps) *cobra.Command {
 	cmd := d.command("plan", "plan [FILE]", groupChoose)
 	opts := &planOptions{}
 	opts.AddFlags(cmd.Flags(), d.Say)
+	viewFlags(cmd.Flags(), d.Say)
 	opts.workload.complete(cmd, d)
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = d.settled(func(cmd *cobra.Command, args []string) error {

@@ -130,6 +130,19 @@ func (d *deps) noArgs(cmd *cobra.Command, args []string) error {
 	return problem.New(problem.Input, "cli.extra_argument", problem.Args{"Argument": args[0], "Command": cmd.CommandPath()})
 }
 
+// oneArg refuses any other number of arguments than one.
+func (d *deps) oneArg(name string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch len(args) {
+		case 0:
+			return problem.New(problem.Input, "cli.missing_argument", problem.Args{"Argument": name, "Command": cmd.CommandPath()})
+		case 1:
+			return nil
+		}
+		return problem.New(problem.Input, "cli.extra_argument", problem.Args{"Argument": args[1], "Command": cmd.CommandPath()})
+	}
+}
+
 // noSuchCommand refuses a name that is no command, with what was probably meant.
 func (d *deps) noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {

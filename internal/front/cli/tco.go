@@ -102,6 +102,7 @@ func newTCO(d *deps) *cobra.Command {
 	cmd := d.command("tco", "tco [FILE]", groupChoose)
 	opts := &tcoOptions{}
 	opts.AddFlags(cmd.Flags(), d.Say)
+	viewFlags(cmd.Flags(), d.Say)
 	opts.workload.complete(cmd, d)
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = d.settled(func(cmd *cobra.Command, args []string) error {

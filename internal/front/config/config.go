@@ -38,7 +38,9 @@ const (
 )
 
 // Keys lists every setting in the order it is shown.
-func Keys() []Key { return []Key{Lang, Currency, Output, Top, Color, MaxPriceAge, FX, DB, Feeds, Source, AsOf} }
+func Keys() []Key {
+	return []Key{Lang, Currency, Output, Top, Color, MaxPriceAge, FX, DB, Feeds, Source, AsOf}
+}
 
 // Env is the environment variable of a setting.
 func (k Key) Env() string { return "RACKRATE_" + strings.ToUpper(string(k)) }

@@ -38,6 +38,7 @@ var sets = map[string][]string{
 	"catalog.NetworkKind":    {"network.%"},
 	"catalog.Confidence":     {"confidence.%"},
 	"catalog.ChangeKind":     {"change.%"},
+	"refresh.Outcome":        {"outcome.%"},
 	"intake.Kind":            {"rejected.%"},
 	"catalog.Layer":          {"layer.%"},
 	"accelerator.Confidence": {"confidence.%"},

@@ -136,3 +136,8 @@ func list[T any](s []T) []T {
 
 // Speaker says messages; say.Speaker is one.
 type Speaker = say.Speaker
+
+// MessageOf gives the JSON of a message with its figures.
+func MessageOf(code string, figures map[string]any, text string) Message {
+	return Message{code, args(figures), text}
+}

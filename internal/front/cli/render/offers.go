@@ -252,7 +252,12 @@ func perGPU(r app.OfferRow, s *say.Speaker) string {
 }
 
 func priceAge(p catalog.Price, age func(string) (int, bool), s *say.Speaker) string {
-	if days, ok := age(p.AsOf); ok {
+	return ageText(p.AsOf, age, s)
+}
+
+// ageText is how old a date is; a dash for what is none.
+func ageText(asOf string, age func(string) (int, bool), s *say.Speaker) string {
+	if days, ok := age(asOf); ok {
 		return s.Say("unit.days", say.Args{"N": days})
 	}
 	return say.Unknown

@@ -253,12 +253,7 @@ func shortChip(a *accelerator.Accelerator) string {
 	return strings.TrimSuffix(a.Name, fmt.Sprintf("-%gGB", gb))
 }
 
-func (d *Plans) age(q *plan.Plan, s *say.Speaker) string {
-	if days, ok := d.Age(q.Price.AsOf); ok {
-		return s.Say("unit.days", say.Args{"N": days})
-	}
-	return say.Unknown
-}
+func (d *Plans) age(q *plan.Plan, s *say.Speaker) string { return ageText(q.Price.AsOf, d.Age, s) }
 
 // Markdown writes the answer as a piece of a document.
 func (d *Plans) Markdown(p *Printer) {

@@ -1,0 +1,23 @@
+package app
+
+import (
+	"slices"
+
+	"github.com/rackrate/rackrate/internal/connect/feed"
+	"github.com/rackrate/rackrate/internal/connect/feed/azure"
+	"github.com/rackrate/rackrate/internal/connect/feed/gcp"
+	"github.com/rackrate/rackrate/internal/connect/feed/lambda"
+	"github.com/rackrate/rackrate/internal/connect/feed/oci"
+	"github.com/rackrate/rackrate/internal/connect/feed/runpod"
+	"github.com/rackrate/rackrate/internal/connect/feed/vast"
+)
+
+// makers are the kinds of sources there are, in the order they are listed.
+func makers() []feed.Maker {
+	return []feed.Maker{azure.Maker, gcp.Maker, gcp.Table, oci.Maker, lambda.Maker, runpod.Maker, vast.Maker}
+}
+
+// makerOf gives the maker of a kind; whoever asks has it from makers.
+func makerOf(kind string) feed.Maker {
+	return makers()[slices.IndexFunc(makers(), func(m feed.Maker) bool { return m.Kind == kind })]
+}

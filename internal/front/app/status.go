@@ -1,0 +1,147 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/rackrate/rackrate/internal/base/problem"
+	"github.com/rackrate/rackrate/internal/connect/feed"
+	"github.com/rackrate/rackrate/internal/connect/refresh"
+	"github.com/rackrate/rackrate/internal/connect/store"
+	"github.com/rackrate/rackrate/internal/facts/catalog"
+	"github.com/rackrate/rackrate/internal/front/config"
+)
+
+// CatalogStatus is where prices come from and how fresh they are.
+type CatalogStatus struct {
+	Store   string // its address, without a password
+	Exists  bool
+	Sources []SourceStatus
+	// Unread are the sources that could be read and never were; Why is what keeps them, nil where nothing does.
+	Unread []Skipped
+	Idle   []catalog.Term // lines of contracts in force or not that change no price on the day that is looked at
+}
+
+// SourceStatus is one source.
+type SourceStatus struct {
+	Name           string
+	Layer          catalog.Layer
+	Offers, Prices int
+	AsOf           string    // ISO day that its rows speak of; empty where it never could be read
+	Read           time.Time // when it was read last with success
+	Tried          time.Time // when it was last tried
+	Error          string    // of the last try, as codes and figures; empty where it went well
+	Report         refresh.Report
+}
+
+// CatalogStatus tells of every source in the store, of the built-in catalog and of those that could be read.
+func (a *App) CatalogStatus(ctx context.Context) (*CatalogStatus, error) {
+	builtIn, err := catalog.Embedded()
+	if err != nil {
+		return nil, err
+	}
+	url, err := a.StoreURL()
+	if err != nil {
+		return nil, err
+	}
+	st := &CatalogStatus{Store: url}
+	if set := a.Config.Shown(config.DB); set != "" {
+		st.Store = set // without its password
+	}
+	stored, err := a.storedSources(ctx, url)
+	st.Exists = err == nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, s := range stored {
+		status := SourceStatus{
+			Name: s.Name, Layer: catalog.Layer(s.Layer), Offers: s.Offers, Prices: s.Prices, AsOf: s.AsOf, Read: s.Finished,
+			Tried: s.Last.Finished, Error: s.Last.Error,
+		}
+		if len(s.Last.Report) > 0 {
+			if err := json.Unmarshal(s.Last.Report, &status.Report); err != nil {
+				return nil, err
+			}
+		}
+		st.Sources = append(st.Sources, status)
+	}
+	st.Sources = append(st.Sources, SourceStatus{
+		Name: string(catalog.BuiltIn), Layer: catalog.BuiltIn, Offers: len(builtIn.Offers), Prices: builtIn.Prices(), AsOf: builtIn.AsOf,
+	})
+	if st.Unread, err = a.unread(stored); err != nil {
+		return nil, err
+	}
+	v, err := a.view()
+	if err != nil {
+		return nil, err
+	}
+	st.Idle = v.idle
+	return st, nil
+}
+
+func (a *App) storedSources(ctx context.Context, url string) (sources []store.Source, err error) {
+	db, err := store.OpenReadOnly(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return db.Sources(ctx, time.Time{})
+}
+
+// unread are the sources that the settings know and the store does not.
+func (a *App) unread(stored []store.Source) (out []Skipped, err error) {
+	configs, err := a.configured()
+	if err != nil {
+		return nil, err
+	}
+	w, err := a.world()
+	if err != nil {
+		return nil, err
+	}
+	defer w.HTTP.Close()
+	for _, c := range configs {
+		if c.Off || slices.ContainsFunc(stored, func(s store.Source) bool { return s.Name == c.Name }) {
+			continue
+		}
+		_, err := makerOf(c.Kind).New(c, w)
+		if err != nil && problem.All(err)[0].Code != feed.CodeNoCredentials {
+			return nil, err
+		}
+		out = append(out, Skipped{c.Name, err})
+	}
+	return out, nil
+}
+
+// ForgetSource takes a source and all that it said out of the store.
+func (a *App) ForgetSource(ctx context.Context, name string) (err error) {
+	url, err := a.StoreURL()
+	if err != nil {
+		return err
+	}
+	stored, err := a.storedSources(ctx, url)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	var known []string
+	for _, s := range stored {
+		known = append(known, s.Name)
+	}
+	if err := unknownSources([]string{name}, known); err != nil {
+		return err
+	}
+	db, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	unlock, err := db.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	return db.Forget(ctx, name)
+}

@@ -1,0 +1,228 @@
+package render
+
+import (
+	"path/filepath"
+	"strconv"
+
+	"github.com/rackrate/rackrate/internal/facts/catalog"
+	"github.com/rackrate/rackrate/internal/front/app"
+	"github.com/rackrate/rackrate/internal/front/say"
+)
+
+// Refreshed is the answer of catalog update, and of catalog import, which also accounts for every row.
+type Refreshed struct {
+	*app.Updated
+	Paths []string // the files of an import, one a result; nil of an update
+	Top   int      // places of rejected rows that are shown of a kind; 0 is all
+	Age   func(asOf string) (int, bool)
+}
+
+// Text writes what became of each source, then why some failed and what was left out.
+func (d *Refreshed) Text(p *Printer, _ bool) {
+	if len(d.Results) > 0 {
+		d.grid(p.Say).Write(p)
+	}
+	if d.Paths != nil {
+		d.rejections(p)
+	}
+	for i := range d.Results {
+		d.remarks(p, &d.Results[i])
+	}
+	d.skipped(p)
+	p.Gap()
+	p.Para(p.Dim(p.Say.Text(d.next())), 0)
+}
+
+func (d *Refreshed) next() string {
+	switch {
+	case d.DryRun:
+		return "refresh.next.dry"
+	case d.Paths != nil:
+		return "refresh.next.import"
+	}
+	return "refresh.next.update"
+}
+
+// Markdown writes the table.
+func (d *Refreshed) Markdown(p *Printer) { d.grid(p.Say).Markdown(p) }
+
+func (d *Refreshed) grid(s *say.Speaker) *Grid {
+	head := func(id string) string { return s.Text("column." + id) }
+	g := &Grid{Columns: []Column{{Head: head("source"), Shrink: true}, {Head: head("outcome")}, {Head: head("as_of"), Drop: 6}}}
+	if d.Paths != nil {
+		for i, id := range []string{"read", "kept", "merged", "rejected"} {
+			g.Columns = append(g.Columns, Column{Head: head(id), Right: true, Drop: []int{0, 0, 5, 0}[i]})
+		}
+	}
+	for _, id := range []string{"offers", "prices"} {
+		g.Columns = append(g.Columns, Column{Head: head(id), Right: true, Drop: 4})
+	}
+	kinds := catalog.ChangeKinds()
+	for _, k := range kinds {
+		g.Columns = append(g.Columns, Column{Head: s.Text("change." + string(k)), Right: true, Drop: 3})
+	}
+	for i := range d.Results {
+		r := &d.Results[i]
+		row := []string{r.Job.Name, s.Text("outcome." + string(r.Outcome)), orUnknown(r.LastGood)}
+		if d.Paths != nil {
+			t := r.Read.Tally
+			row = append(row, s.Value(t.Read), s.Value(t.Kept), s.Value(t.Merged), s.Value(t.Rejected))
+		}
+		counts := changeCounts(r.Changes)
+		if r.Err != nil {
+			row = append(row, say.Unknown, say.Unknown)
+		} else {
+			row = append(row, s.Value(r.Offers), s.Value(r.Prices))
+		}
+		for _, k := range kinds {
+			row = append(row, few(counts[k], s))
+		}
+		g.Add(row...)
+	}
+	for i := len(g.Columns) - 1; i >= len(g.Columns)-len(kinds); i-- {
+		g.dropEmpty(i)
+	}
+	return g
+}
+
+// few is a count of which nothing is a dash's place left empty.
+func few(n int, s *say.Speaker) string {
+	if n == 0 {
+		return ""
+	}
+	return s.Value(n)
+}
+
+func orUnknown(text string) string {
+	if text == "" {
+		return say.Unknown
+	}
+	return text
+}
+
+func changeCounts(changes []catalog.Change) map[catalog.ChangeKind]int {
+	counts := map[catalog.ChangeKind]int{}
+	for i := range changes {
+		counts[changes[i].Kind()]++
+	}
+	return counts
+}
+
+// remarks says why a source failed, what of it was lost and what it calls accelerators that nobody knows.
+func (d *Refreshed) remarks(p *Printer, r *app.SourceResult) {
+	s := p.Say
+	if r.Err != nil {
+		p.Gap()
+		p.Para(p.Bold(r.Job.Name)+": "+p.Alert(d.kept(r, s)), 2)
+		for _, text := range problems(r.Err, s) {
+			p.Para("  "+text, 4)
+		}
+	}
+	if len(r.Lost) > 0 {
+		p.Gap()
+		for _, l := range r.Lost {
+			p.Para(p.Bold(r.Job.Name)+": "+p.Alert(s.Say("refresh.lost", say.Args{"Part": part(l, s), "Count": l.Kept})), 2)
+			for _, text := range problems(l.Why, s) {
+				p.Para("  "+text, 4)
+			}
+		}
+	}
+	if n := len(r.Read.Unrecognised); n > 0 {
+		p.Gap()
+		p.Para(p.Bold(r.Job.Name)+": "+s.Say("refresh.unrecognised", say.Args{"Count": n, "Names": spellings(r, d.Top, s)}), 2)
+	}
+}
+
+// kept says what stands in for a source that failed.
+func (d *Refreshed) kept(r *app.SourceResult, s *say.Speaker) string {
+	if r.LastGood == "" {
+		return s.Text("refresh.never")
+	}
+	days, _ := d.Age(r.LastGood)
+	return s.Say("refresh.kept", say.Args{"Day": r.LastGood, "Count": days})
+}
+
+func part(l app.SourceLoss, s *say.Speaker) string {
+	if l.Region != "" {
+		return l.Provider + " " + l.Region
+	}
+	if l.Provider != "" {
+		return l.Provider
+	}
+	return s.Text("refresh.a_part")
+}
+
+func spellings(r *app.SourceResult, top int, s *say.Speaker) []string {
+	var out []string
+	for i, u := range r.Read.Unrecognised {
+		if top > 0 && i == top {
+			return append(out, s.Say("explain.also.more", say.Args{"Count": len(r.Read.Unrecognised) - i}))
+		}
+		out = append(out, s.Say("refresh.spelling", say.Args{"Text": u.Text, "Count": u.Count}))
+	}
+	return out
+}
+
+// rejections lists the reasons for which rows were left out, the commonest first, with the places of a few.
+func (d *Refreshed) rejections(p *Printer) {
+	s := p.Say
+	for _, k := range d.byKind() {
+		p.Gap()
+		p.Para(p.Bold(s.Value(k.count))+" "+s.Text("rejected."+k.kind), 2)
+		shown := k.at
+		if d.Top > 0 && len(shown) > d.Top {
+			shown = shown[:d.Top]
+		}
+		for _, at := range shown {
+			p.Para("  "+at, 4)
+		}
+		if more := len(k.at) - len(shown); more > 0 {
+			p.Line("  ", p.Dim(s.Say("verify.more", say.Args{"Count": more})))
+		}
+	}
+}
+
+// skipped says which sources were not read, and what would make them be.
+func (d *Refreshed) skipped(p *Printer) {
+	if len(d.Skipped) == 0 {
+		return
+	}
+	p.Gap()
+	p.Line(p.Bold(p.Say.Text("refresh.skipped")))
+	for _, k := range d.Skipped {
+		for _, text := range problems(k.Why, p.Say) {
+			p.Para("  "+text, 4)
+		}
+	}
+}
+
+// Rows gives one row a source, the heads first.
+func (d *Refreshed) Rows() [][]string {
+	head := []string{"source", "file", "layer", "outcome", "as_of", "read", "kept", "merged", "rejected", "offers", "prices"}
+	for _, k := range catalog.ChangeKinds() {
+		head = append(head, string(k))
+	}
+	rows := [][]string{append(head, "lost", "error")}
+	for i := range d.Results {
+		r := &d.Results[i]
+		file := ""
+		if d.Paths != nil {
+			file = filepath.ToSlash(d.Paths[i])
+		}
+		t := r.Read.Tally
+		row := []string{r.Job.Name, file, string(r.Job.Layer), string(r.Outcome), r.LastGood}
+		for _, n := range []int{t.Read, t.Kept, t.Merged, t.Rejected, r.Offers, r.Prices} {
+			row = append(row, strconv.Itoa(n))
+		}
+		counts := changeCounts(r.Changes)
+		for _, k := range catalog.ChangeKinds() {
+			row = append(row, strconv.Itoa(counts[k]))
+		}
+		failed := ""
+		if r.Err != nil {
+			failed = codes(r.Err)
+		}
+		rows = append(rows, append(row, strconv.Itoa(len(r.Lost)), failed))
+	}
+	return rows
+}
