@@ -3,6 +3,7 @@ package aws
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/xml"
 	"io"
 	"slices"
 	"strings"
@@ -10,7 +11,10 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/rackrate/rackrate/internal/base/money"
+	"github.com/rackrate/rackrate/internal/connect/feed/feedtest"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
+	"github.com/rackrate/rackrate/internal/facts/provider"
 )
 
 const header = "SKU,OfferTermCode,TermType,EffectiveDate,StartingRange,Unit,PricePerUnit,Currency,LeaseContractLength,PurchaseOption," +
@@ -78,6 +82,77 @@ func FuzzIndexes(f *testing.F) {
 		for _, r := range regions {
 			if err != nil || r.code == "" || !onServer(r.path) || !strings.HasSuffix(r.path, ".csv") {
 				t.Errorf("%+v", r)
+			}
+		}
+	})
+}
+
+func FuzzSpotPrices(f *testing.F) {
+	f.Add([]byte("<DescribeSpotPriceHistoryResponse><spotPriceHistorySet><item><instanceType>p5.48xlarge</instanceType>" +
+		"<productDescription>Linux/UNIX</productDescription><spotPrice>18.17</spotPrice><timestamp>2026-05-28T01:40:10.000Z</timestamp>" +
+		"<availabilityZone>us-east-1a</availabilityZone></item></spotPriceHistorySet><nextToken/></DescribeSpotPriceHistoryResponse>"))
+	f.Add([]byte("<DescribeSpotPriceHistoryResponse><spotPriceHistorySet><item><spotPrice>1e-9</spotPrice></item></spotPriceHistorySet></DescribeSpotPriceHistoryResponse>"))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var answer pricesAnswer
+		if xml.Unmarshal(body, &answer) != nil {
+			return
+		}
+		p := newPrices("aws-spot", "us-east-1", money.USD, nil)
+		for _, row := range answer.Prices {
+			p.add(row)
+		}
+		var got feedtest.Sink
+		p.emit(&got, nil)
+		if p.seen != len(got.Listings)+len(got.Rejections)+got.Passed {
+			t.Errorf("%d rows: %d listed, %d rejected, %d passed", p.seen, len(got.Listings), len(got.Rejections), got.Passed)
+		}
+		for _, l := range got.Listings {
+			if l.Prices[0].Hourly.Nanos() <= 0 || !strings.HasPrefix(l.Zone, "us-east-1") || !strings.HasPrefix(l.Region, "us-east-1") {
+				t.Errorf("%+v", l)
+			}
+		}
+	})
+}
+
+func FuzzTypes(f *testing.F) {
+	f.Add([]byte("<DescribeInstanceTypesResponse><instanceTypeSet><item><instanceType>g6f.large</instanceType><memoryInfo><sizeInMiB>8192</sizeInMiB></memoryInfo>" +
+		"<gpuInfo><gpus><item><name>L4</name><count>0</count><memoryInfo><sizeInMiB>2861</sizeInMiB></memoryInfo></item></gpus></gpuInfo></item></instanceTypeSet></DescribeInstanceTypesResponse>"))
+	f.Add([]byte("<DescribeInstanceTypesResponse><instanceTypeSet><item><memoryInfo><sizeInMiB>9223372036854775807</sizeInMiB></memoryInfo></item></instanceTypeSet></DescribeInstanceTypesResponse>"))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var answer typesAnswer
+		if xml.Unmarshal(body, &answer) != nil {
+			return
+		}
+		for _, kind := range answer.Types {
+			l := kind.listing()
+			if l.RAM.Or(1) <= 0 || l.NVMe.Or(1) <= 0 || l.VCPU.Or(1) <= 0 || l.Count < 0 || l.MiB < 0 {
+				t.Errorf("%+v", l)
+			}
+		}
+	})
+}
+
+func FuzzAdvice(f *testing.F) {
+	f.Add([]byte(`{"ranges":[{"index":0,"label":"<5%"}],"spot_advisor":{"us-east-1":{"Linux":{"p5.48xlarge":{"s":67,"r":0}},"Windows":{"x":{}}}}}`))
+	f.Add([]byte(`{"ranges":[{"index":0,"label":"> 20 %"}],"spot_advisor":{"us-east-1":{"Linux":{"p5.48xlarge":{"s":1e300,"r":0}}}}}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var all advice
+		bands, passed, err := all.decode(body, nil, nil)
+		if err != nil {
+			return
+		}
+		entries := 0
+		for _, systems := range all.Regions {
+			for _, types := range systems {
+				entries += len(types)
+			}
+		}
+		if entries != len(bands)+passed {
+			t.Errorf("%d entries: %d bands, %d passed", entries, len(bands), passed)
+		}
+		for _, b := range bands {
+			if s := b.Savings.Or(0); !slices.Contains(provider.Ranges(), b.Range) || s < -100 || s > 100 {
+				t.Errorf("%+v", b)
 			}
 		}
 	})

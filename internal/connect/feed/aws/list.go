@@ -14,7 +14,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/connect/feed"
 	"github.com/rackrate/rackrate/internal/connect/fetch"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
@@ -75,9 +74,17 @@ func (l *list) Fetch(ctx context.Context, to feed.Sink) error {
 		return err
 	}
 	plans, unplanned := l.savings(ctx, index.Plans)
-	regions, strangers := l.chosen(regions)
-	for _, lost := range strangers {
-		to.Lost(vendor, lost.region, lost.why)
+	var codes []string
+	for _, r := range regions {
+		codes = append(codes, r.code)
+	}
+	strangers := strange(&l.Config, codes)
+	regions = slices.DeleteFunc(regions, func(r region) bool { return len(l.Regions) > 0 && !slices.Contains(l.Regions, r.code) })
+	if len(regions) == 0 {
+		return nothing(&l.Config, strangers)
+	}
+	for _, s := range strangers {
+		to.Lost(vendor, s.region, s.why)
 	}
 	asked := &reading{list: l, known: known(l.world), to: to, today: l.world.Now().UTC().Format(time.DateOnly), plans: plans, unplanned: unplanned}
 	return asked.all(ctx, regions)
@@ -183,32 +190,6 @@ func (l *list) savings(ctx context.Context, path string) (map[string]string, err
 		plans[r.code] = r.path
 	}
 	return plans, err
-}
-
-type loss struct {
-	region string
-	why    error
-}
-
-// chosen keeps the regions that the user named, and tells which of those the list does not have.
-func (l *list) chosen(all []region) (regions []region, strangers []loss) {
-	if len(l.Regions) == 0 {
-		return all, nil
-	}
-	var codes []string
-	for _, r := range all {
-		codes = append(codes, r.code)
-		if slices.Contains(l.Regions, r.code) {
-			regions = append(regions, r)
-		}
-	}
-	for _, code := range slices.Compact(slices.Sorted(slices.Values(l.Regions))) {
-		if !slices.Contains(codes, code) {
-			strangers = append(strangers, loss{code, problem.New(problem.Input, "feed.no_region",
-				problem.Args{"Source": l.Name, "Region": code}).With(problem.Nearest(code, codes, 2)...).At(l.File, l.Line)})
-		}
-	}
-	return regions, strangers
 }
 
 // reading is one Fetch.
