@@ -25,12 +25,7 @@ var (
 	China = listMaker("aws-china", "AWS China Price List", china)
 )
 
-const (
-	vendor = "aws" // also of the regions in China
-
-	// atOnce is how many regions are read at once.
-	atOnce = 4
-)
+const vendor = "aws" // also of the regions in China
 
 // partition is a part of AWS with accounts and addresses of its own.
 type partition struct {

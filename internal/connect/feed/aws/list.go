@@ -9,10 +9,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/rackrate/rackrate/internal/connect/feed"
 	"github.com/rackrate/rackrate/internal/connect/fetch"
@@ -200,82 +198,71 @@ type reading struct {
 	today     string
 	plans     map[string]string // path of the savings plans by region
 	unplanned error             // why there is none
-
-	mu   sync.Mutex
-	done int64
-	sold int
-	lost []loss
+	sold      atomic.Int64      // machines
 }
 
-// all reads all regions. Without a region that could be read, or a machine in any, it is an error.
+// all reads all regions. Without a machine in any it is an error.
 func (r *reading) all(ctx context.Context, regions []region) error {
-	var g errgroup.Group
-	g.SetLimit(atOnce)
-	for _, region := range regions {
-		g.Go(func() error {
-			n, err := r.region(ctx, region)
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			if r.sold += n; err != nil {
-				r.lost = append(r.lost, loss{region.code, err})
-			}
-			r.done++
-			r.to.Progress(r.done, int64(len(regions)))
-			return ctx.Err() // the regions still waiting would each find it out for themselves
-		})
+	paths := map[string]string{}
+	for _, at := range regions {
+		paths[at.code] = at.path
 	}
-	if g.Wait() != nil {
-		return context.Cause(ctx)
+	lost, err := feed.Each(ctx, r.to, slices.Sorted(maps.Keys(paths)), func(ctx context.Context, code string) error {
+		return r.region(ctx, region{code, paths[code]})
+	})
+	if err == nil && len(lost) == 0 && r.sold.Load() == 0 {
+		err = feed.Empty(r.Name)
 	}
-	slices.SortFunc(r.lost, func(a, b loss) int { return strings.Compare(a.region, b.region) })
-	if r.sold == 0 {
-		for _, l := range r.lost {
-			return l.why
-		}
-		return feed.Empty(r.Name)
+	for _, code := range slices.Sorted(maps.Keys(lost)) {
+		r.to.Lost(vendor, code, lost[code])
 	}
-	for _, l := range r.lost {
-		r.to.Lost(vendor, l.region, l.why)
-	}
-	return nil
+	return err
 }
 
-// region reads one region and gives the number of its machines. Where only the savings plans fail, the rest stands.
-func (r *reading) region(ctx context.Context, at region) (int, error) {
+// region reads one region. Where only its savings plans fail, the rest stands.
+func (r *reading) region(ctx context.Context, at region) error {
 	var o *offers
 	err := r.stream(ctx, at.path, func(in io.Reader) (err error) {
 		o, err = readOffers(in, r.address+at.path, r.today, r.known)
 		return err
 	})
-	if err != nil {
-		return 0, err
+	if err == nil && o.rows == 0 {
+		err = feed.Empty(r.Name + " " + at.code)
 	}
-	if o.rows == 0 {
-		return 0, feed.Empty(r.Name + " " + at.code)
+	if err != nil {
+		return err
 	}
 	machines := o.done()
 	plans, err := r.rates(ctx, at.code, machines)
-	passed := o.passed
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		r.to.Lost(vendor, at.code, err)
+	}
 	if plans != nil {
-		passed += plans.passed
+		o.passed += plans.passed
 		plans.join(machines)
 	}
 	for _, rejected := range o.rejected {
 		r.to.Reject(rejected)
 	}
-	r.to.Pass(passed)
+	r.to.Pass(o.passed)
+	r.sold.Add(int64(len(machines)))
 	covered := map[string]bool{at.code: true}
 	for _, m := range machines {
 		r.to.Add(m.Listing)
 		covered[m.Region] = true
 	}
-	for _, code := range slices.Sorted(maps.Keys(covered)) {
-		r.to.Covers(vendor, code, listed...)
-		if plans != nil {
+	for code := range covered {
+		if !o.broken { // a machine whose price cannot be read may still be sold
+			r.to.Covers(vendor, code, listed...)
+		}
+		if plans != nil && !plans.broken {
 			r.to.Covers(vendor, code, planned...)
 		}
 	}
-	return len(machines), err
+	return nil
 }
 
 // stream reads a file as it comes. What its reader cannot make sense of is no price list.

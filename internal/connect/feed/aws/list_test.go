@@ -3,7 +3,6 @@ package aws_test
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -225,15 +224,10 @@ func TestPriceList(t *testing.T) {
 	})
 }
 
-// read reads a price list from a server with some files.
+// read reads a source once from a server with some files.
 func read(t *testing.T, m feed.Maker, files map[string]string, c feed.Config) (*feedtest.Sink, error) {
 	t.Helper()
-	server := httptest.NewServer(serve(files))
-	t.Cleanup(server.Close)
-	c.Endpoint = server.URL
-	var got feedtest.Sink
-	err := feedtest.Open(m, c, feedtest.World(t, nil, fetch.Options{Attempts: 1})).Fetch(t.Context(), &got)
-	return &got, err
+	return feedtest.Read(t, m, c, nil, serve(files))
 }
 
 func TestWhatIsKnownOfAMachine(t *testing.T) {
@@ -290,7 +284,7 @@ func TestRowsAddUp(t *testing.T) {
 	all := slices.Concat(eastRows(), others(), bad)
 	f := files()
 	f[offersPath+"us-east-1/index.csv"] = text(all...) + "\"Linux\",\"Shared\"\n"
-	f[plansPath+"us-east-1/index.csv"] = eastPlans[:strings.Index(eastPlans, planColumns)+len(planColumns)]
+	f[plansPath+"us-east-1/index.csv"] = eastPlans[:strings.Index(eastPlans, planColumns)+len(planColumns)] + plan("P5", "1/2", "No Upfront", "1", "ComputeSavingsPlans")
 	got, err := read(t, aws.Maker, f, feed.Config{Regions: []string{"us-east-1"}})
 	if err != nil {
 		t.Fatal(err)
@@ -308,8 +302,11 @@ func TestRowsAddUp(t *testing.T) {
 		t.Errorf("rejected\n%s\nwant\n%s", strings.Join(kinds, "\n"), strings.Join(wantKinds, "\n"))
 	}
 	// Of the rows of P5 one is in force next month and one convertible; CB2 is sold otherwise too.
+	if len(got.Covered) != 0 {
+		t.Errorf("says that it has read all of %v", got.Covered)
+	}
 	const ofMachines = 10 + 3 + 2 + 1 + 1
-	passed := len(eastRows()) - ofMachines + len(others())
+	passed := len(eastRows()) - ofMachines + len(others()) + 1
 	if got.Passed != passed || len(got.Listings) != 8 {
 		t.Errorf("%d passed, %d listed; want %d and 8", got.Passed, len(got.Listings), passed)
 	}

@@ -64,7 +64,8 @@ type offers struct {
 	machines map[string]*machine // by SKU
 	rejected []intake.Rejection
 	rows     int
-	passed   int // rows that price something else
+	passed   int  // rows that price something else
+	broken   bool // a row could not be read
 }
 
 // readOffers reads a price list to its end.
@@ -90,7 +91,7 @@ func readOffers(in io.Reader, file, today string, known map[string]*catalog.Mach
 			continue
 		}
 		if o.cells = table.split(row); len(o.cells) != table.width {
-			o.reject(intake.Malformed, "", "", problem.Args{"Value": len(o.cells), "Want": table.width})
+			o.reject("", "", problem.Args{"Value": len(o.cells), "Want": table.width})
 			continue
 		}
 		if !o.concerns() {
@@ -186,11 +187,12 @@ func (o *offers) add() {
 }
 
 func (o *offers) bad(column, want string) {
-	o.reject(intake.Malformed, o.cell("Instance Type"), o.cell("Region Code"), problem.Args{"Column": column, "Value": o.cell(column), "Want": want})
+	o.reject(o.cell("Instance Type"), o.cell("Region Code"), problem.Args{"Column": column, "Value": o.cell(column), "Want": want})
 }
 
-func (o *offers) reject(kind intake.Kind, instanceType, region string, args problem.Args) {
-	o.rejected = append(o.rejected, intake.Rejection{Kind: kind, InstanceType: instanceType, Region: region, At: o.place(), Args: args})
+func (o *offers) reject(instanceType, region string, args problem.Args) {
+	o.broken = true
+	o.rejected = append(o.rejected, intake.Rejection{Kind: intake.Malformed, InstanceType: instanceType, Region: region, At: o.place(), Args: args})
 }
 
 func (o *offers) place() intake.Place { return intake.Place{File: o.file, Line: o.table.lines} }
@@ -296,6 +298,7 @@ func (o *offers) price(m *machine) {
 	}
 	kind, args := intake.Kind(catalog.ZeroPrice), problem.Args(nil)
 	if !zero {
+		o.broken = true
 		kind, args = intake.Malformed, problem.Args{"Column": "PricePerUnit", "Value": "", "Want": "price"}
 	}
 	o.rejected = append(o.rejected, intake.Rejection{Kind: kind, InstanceType: m.InstanceType, Region: m.Region, At: m.At, Args: args})

@@ -26,6 +26,7 @@ var planNeed = []string{
 type rates struct {
 	best   map[string]map[catalog.BillingMode]rate // by SKU
 	passed int
+	broken bool // a rate of ours could not be read
 }
 
 type rate struct {
@@ -75,21 +76,29 @@ func readRates(in io.Reader, family, today string, wanted map[string]bool) (*rat
 	}
 }
 
-// add takes a row; false where it is about something else, or cannot be read, and then cannot be told to be about our machines.
+// add takes a row; false where it is about something else, or cannot be read.
 func (r *rates) add(cells [][]byte, at map[string]int, width int, family, today string, wanted map[string]bool) bool {
-	if len(cells) != width || !wanted[string(cells[at["DiscountedSKU"]])] {
+	if len(cells) != width {
+		r.broken = true // it may be about any machine
+		return false
+	}
+	if !wanted[string(cells[at["DiscountedSKU"]])] {
 		return false
 	}
 	cell := func(column string) string { return string(cells[at[column]]) }
 	years, err := strconv.Atoi(cell("LeaseContractLength"))
 	mode, sold := map[int]catalog.BillingMode{1: catalog.SavingsPlan1Y, 3: catalog.SavingsPlan3Y}[years]
 	if err != nil || !sold || cell("LeaseContractLengthUnit") != "year" || cell("PurchaseOption") != "No Upfront" ||
-		cell("Product Family") != family || cell("Unit") != "Hrs" || len(cell("Currency")) != 3 {
+		cell("Product Family") != family {
 		return false
 	}
 	hourly, err := feed.Hourly(cell("DiscountedRate"), 1, money.Currency(cell("Currency")))
 	sku, since := cell("DiscountedSKU"), cell("EffectiveDate")
-	if err != nil || hourly.IsZero() || since[:min(len(since), len(today))] > today {
+	if err != nil || cell("Unit") != "Hrs" || len(cell("Currency")) != 3 {
+		r.broken = true
+		return false
+	}
+	if hourly.IsZero() || since[:min(len(since), len(today))] > today {
 		return false
 	}
 	if r.best[sku] == nil {

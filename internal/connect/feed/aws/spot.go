@@ -11,11 +11,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/problem"
@@ -90,37 +88,16 @@ func (s *spot) Fetch(ctx context.Context, to feed.Sink) error {
 		return err
 	}
 	types := known(s.world)
-	var mu sync.Mutex
-	var done int64
-	lost := map[string]error{}
-	var g errgroup.Group
-	g.SetLimit(atOnce)
-	for _, region := range regions {
-		g.Go(func() error {
-			err := s.region(ctx, keys, region, types, to)
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil {
-				lost[region] = err
-			}
-			done++
-			to.Progress(done, int64(len(regions)))
-			return ctx.Err() // the regions still waiting would each find it out for themselves
-		})
-	}
-	if g.Wait() != nil {
-		return context.Cause(ctx)
-	}
+	lost, err := feed.Each(ctx, to, regions, func(ctx context.Context, region string) error {
+		return s.region(ctx, keys, region, types, to)
+	})
 	for _, region := range slices.Sorted(maps.Keys(lost)) {
-		if len(lost) == len(regions) {
-			return lost[region]
-		}
 		if closed(lost[region]) {
 			lost[region] = problem.New(problem.Input, "feed.aws_region_closed", problem.Args{"Source": s.Name, "Region": region})
 		}
 		to.Lost(vendor, region, lost[region])
 	}
-	return nil
+	return err
 }
 
 // regions are those the user named, or those open to the account. Local Zones are no regions of the interface: what they cost
@@ -185,6 +162,7 @@ type prices struct {
 	newest       map[[2]string]dated // by type and zone
 	rejected     []intake.Rejection
 	seen, passed int
+	broken       bool // a row could not be read
 }
 
 type dated struct {
@@ -208,13 +186,13 @@ func (p *prices) add(row spotPrice) {
 	since, notDate := time.Parse(time.RFC3339, row.Since)
 	switch {
 	case err != nil:
-		p.reject(row, intake.Malformed, problem.Args{"Column": "spotPrice", "Value": row.Price, "Want": "price"})
+		p.bad(row, "spotPrice", row.Price, "price")
 		return
 	case notDate != nil:
-		p.reject(row, intake.Malformed, problem.Args{"Column": "timestamp", "Value": row.Since, "Want": "2006-01-02T15:04:05Z"})
+		p.bad(row, "timestamp", row.Since, "2006-01-02T15:04:05Z")
 		return
 	case !strings.HasPrefix(row.Zone, p.region):
-		p.reject(row, intake.Malformed, problem.Args{"Column": "availabilityZone", "Value": row.Zone, "Want": p.region + "…"})
+		p.bad(row, "availabilityZone", row.Zone, p.region+"…")
 		return
 	case price.IsZero():
 		p.reject(row, intake.Kind(catalog.ZeroPrice), nil)
@@ -229,6 +207,11 @@ func (p *prices) add(row spotPrice) {
 		}
 	}
 	p.newest[key] = next
+}
+
+func (p *prices) bad(row spotPrice, column, value, want string) {
+	p.broken = true
+	p.reject(row, intake.Malformed, problem.Args{"Column": column, "Value": value, "Want": want})
 }
 
 func (p *prices) reject(row spotPrice, kind intake.Kind, args problem.Args) {
@@ -269,8 +252,10 @@ func (p *prices) emit(to feed.Sink, described map[string]intake.Listing) {
 		l.At = p.place(p.newest[key].line)
 		to.Add(l)
 	}
-	for _, region := range slices.Sorted(maps.Keys(covered)) {
-		to.Covers(vendor, region, catalog.Spot)
+	for region := range covered {
+		if !p.broken { // a machine whose price cannot be read may still be sold
+			to.Covers(vendor, region, catalog.Spot)
+		}
 	}
 }
 
