@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 	"unicode"
 
 	"golang.org/x/sync/errgroup"
@@ -129,4 +130,25 @@ func Each(ctx context.Context, to Sink, parts []string, read func(context.Contex
 		return nil, lost[slices.Min(slices.Collect(maps.Keys(lost)))]
 	}
 	return lost, nil
+}
+
+// tries is how often a vendor is asked again that answers, in words of its own, that it is asked too often.
+const tries = 5
+
+// Patient asks until the vendor is not busy, waiting twice as long each time; what it last answered stands.
+func Patient(ctx context.Context, wait time.Duration, ask func() (busy bool, err error)) error {
+	for n := 1; ; n++ {
+		busy, err := ask()
+		if !busy || n == tries {
+			return err
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return context.Cause(ctx)
+		case <-timer.C:
+		}
+		wait *= 2
+	}
 }

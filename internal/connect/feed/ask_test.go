@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/connect/feed"
@@ -65,5 +66,29 @@ func TestRefused(t *testing.T) {
 	p := problem.All(feed.Refused("x", "no\n\x1b[31m\xff"+strings.Repeat("y", 500)))[0]
 	if got := p.Args["Answer"].(string); !strings.HasPrefix(got, "no[31m") || len(got) > 200 {
 		t.Errorf("%q", got)
+	}
+}
+
+func TestPatient(t *testing.T) {
+	asked := 0
+	ask := func(free int) func() (bool, error) {
+		asked = 0
+		return func() (bool, error) {
+			if asked++; asked < free {
+				return true, errors.New("busy")
+			}
+			return false, nil
+		}
+	}
+	if err := feed.Patient(t.Context(), time.Microsecond, ask(4)); err != nil || asked != 4 {
+		t.Errorf("%v after %d", err, asked)
+	}
+	if err := feed.Patient(t.Context(), time.Microsecond, ask(100)); err == nil || asked != 5 {
+		t.Errorf("%v after %d", err, asked)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := feed.Patient(ctx, time.Hour, ask(100)); !errors.Is(err, context.Canceled) || asked != 1 {
+		t.Errorf("%v after %d", err, asked)
 	}
 }

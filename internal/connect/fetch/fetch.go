@@ -154,7 +154,11 @@ func (c *Client) attempt(ctx context.Context, r Request, read func(io.Reader) er
 	body.limit = body.left
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		text, _ := io.ReadAll(io.LimitReader(body, 4<<10)) // a server's own words help; without them its status serves
-		return refused(req, res, text)
+		err := refused(req, res, text)
+		if permanent, ok := errors.AsType[*backoff.PermanentError](err); ok && body.failed != nil {
+			return permanent.Unwrap() // its words broke off, and callers may know them
+		}
+		return err
 	}
 	err = read(body)
 	switch {

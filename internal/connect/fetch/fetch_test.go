@@ -82,10 +82,15 @@ func TestWhatMayPassIsTriedAgain(t *testing.T) {
 			w.Header().Set("Content-Length", "9")
 			_, _ = io.WriteString(w, "half")
 		}, 4, fetch.CodeTruncated},
-		"hung up":  {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 4, fetch.CodeUnreachable},
-		"404":      {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, 1, fetch.CodeNotFound},
-		"401":      {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, 1, fetch.CodeDenied},
-		"400":      {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(400) }, 1, fetch.CodeStatus},
+		"hung up": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 4, fetch.CodeUnreachable},
+		"404":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, 1, fetch.CodeNotFound},
+		"401":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, 1, fetch.CodeDenied},
+		"400":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(400) }, 1, fetch.CodeStatus},
+		"401 broken off": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "9")
+			w.WriteHeader(401)
+			_, _ = io.WriteString(w, "half")
+		}, 4, fetch.CodeDenied},
 		"over cap": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 2000)) }, 1, fetch.CodeTooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {

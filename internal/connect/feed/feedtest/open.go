@@ -27,7 +27,7 @@ type refused struct{ why error }
 func (r refused) Fetch(context.Context, feed.Sink) error { return r.why }
 
 // Read reads a source once from a server for everything, without retries.
-func Read(t *testing.T, m feed.Maker, c feed.Config, env map[string]string, h http.Handler) (*Sink, error) {
+func Read(t testing.TB, m feed.Maker, c feed.Config, env map[string]string, h http.Handler) (*Sink, error) {
 	t.Helper()
 	server := httptest.NewServer(h)
 	defer server.Close()
