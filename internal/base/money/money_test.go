@@ -308,3 +308,20 @@ func TestTimes(t *testing.T) {
 		}
 	}
 }
+
+// The short way to read a price gives what the long one does, wherever it gives anything.
+func TestPlainPricesAreReadAlike(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.StringMatching(`[0-9]{0,12}[.,]?[0-9]{0,10}[.x-]?`).Draw(t, "text")
+		places := rapid.IntRange(0, 9).Draw(t, "places")
+		short, ok := parsePlain(s, places)
+		if !ok {
+			return
+		}
+		// A leading zero does not change a number, and enough of them send it the long way.
+		long, err := parseFixed("00000000000000000000"+s, places)
+		if err != nil || long != short {
+			t.Fatalf("%q: %d, the long way %d %v", s, short, long, err)
+		}
+	})
+}

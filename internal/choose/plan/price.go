@@ -110,9 +110,10 @@ func (i items) list() (out []Item) {
 	return out
 }
 
-func (b *bill) total() money.Amount {
-	return b.compute.Add(b.storage).Add(b.egress).Add(b.people).Add(b.delay)
-}
+func (b bill) total() money.Amount { return b.compute.Add(b.beside()) }
+
+// beside is all but the machines.
+func (b bill) beside() money.Amount { return b.storage.Add(b.egress).Add(b.people).Add(b.delay) }
 
 // bill prices a candidate over so many hours.
 func (s *search) bill(c *candidate, hours float64) bill {
@@ -262,6 +263,42 @@ var tooLong = Warning{"too_long", nil}
 
 // outcome works out time, money and carbon of a candidate and holds them against the limits.
 func (s *search) outcome(c *candidate) (m miss, bad bool) {
+	c.fold = s.foldOf(c)
+	perHour := 0.0
+	if c.mode == catalog.Spot && !s.job.Service() {
+		perHour = s.hazardOf(c.offer).perHour
+	}
+	// Offers of one machine differ by their price and place. What they share was held against the limits with the first of them.
+	t := &c.fold.timing
+	if !t.known || t.perHour != perHour || c.mix != nil {
+		if m, bad := s.time(c); bad {
+			return m, true
+		}
+		*t = timing{true, perHour, c.hours, s.bill(c, c.hours).beside()}
+	}
+	c.hours = t.hours
+	total := s.compute(c, c.hours).Add(t.beside)
+	if s.costs.limited && total.Cmp(s.costs.budget) > 0 {
+		return miss{reason: ByBudget, have: total.Float(), want: s.costs.budget.Float(), quantity: "money"}, true
+	}
+	c.total = total.Micros()
+	kg, known := s.carbon(c)
+	if most, ok := s.Workload.Limits.MaxCarbon.Get(); ok {
+		if !known {
+			return miss{reason: ByCarbonUnknown}, true
+		}
+		if kg > float64(most) {
+			return miss{reason: ByCarbon, have: kg, want: float64(most), quantity: "kg"}, true
+		}
+	}
+	if c.carbon = kg; !known {
+		c.carbon = -1
+	}
+	return miss{}, false
+}
+
+// time works out how long a candidate takes and holds that against the limits.
+func (s *search) time(c *candidate) (m miss, bad bool) {
 	if m, bad := s.unfit(c); bad {
 		return m, true
 	}
@@ -275,35 +312,13 @@ func (s *search) outcome(c *candidate) (m miss, bad bool) {
 		}
 		c.hours, late = start+r.Mean, start+r.P95
 	}
-	l := s.Workload.Limits
-	if d := float64(l.Deadline); d > 0 && late > d && !service {
+	if d := float64(s.Workload.Limits.Deadline); d > 0 && late > d && !service {
 		return miss{reason: ByDeadline, have: late, want: d, quantity: "hours"}, true
 	}
 	if late > longestWork {
 		return miss{reason: ByDeadline, have: late, want: longestWork, quantity: "hours", because: &tooLong}, true
 	}
-	if m, bad := s.crowded(c); bad {
-		return m, true
-	}
-	b := s.bill(c, c.hours)
-	total := b.total()
-	if s.costs.limited && total.Cmp(s.costs.budget) > 0 {
-		return miss{reason: ByBudget, have: total.Float(), want: s.costs.budget.Float(), quantity: "money"}, true
-	}
-	c.total = total.Micros()
-	kg, known := s.carbon(c)
-	if most, ok := l.MaxCarbon.Get(); ok {
-		if !known {
-			return miss{reason: ByCarbonUnknown}, true
-		}
-		if kg > float64(most) {
-			return miss{reason: ByCarbon, have: kg, want: float64(most), quantity: "kg"}, true
-		}
-	}
-	if c.carbon = kg; !known {
-		c.carbon = -1
-	}
-	return miss{}, false
+	return s.crowded(c)
 }
 
 // crowded holds runs that go on at once against the limits on counts, which each of them by itself has met.
@@ -342,30 +357,48 @@ type risk struct {
 	outcome spot.Outcome
 }
 
+// riskKey is what the time of a spot plan depends on beside the workload.
+type riskKey struct {
+	est     *estimate.Estimate // of one number of machines
+	perHour float64            // of one machine
+	notice  unit.Hours
+}
+
+// hazard is how often an offer's spot machines are taken away, and what says so.
+type hazard struct {
+	of      *catalog.Offer
+	perHour float64
+	basis   provider.Basis
+	source  string
+}
+
+// hazardOf asks once for all numbers of machines of an offer.
+func (s *search) hazardOf(o *catalog.Offer) *hazard {
+	if s.hazard.of != o {
+		s.hazard.of = o
+		s.hazard.perHour, s.hazard.basis, s.hazard.source, _ = s.Providers.Interruption(o.Provider, o.Region, o.InstanceType)
+	}
+	return &s.hazard
+}
+
 // risk works out the time a spot plan takes. A job that talks across its machines stops when any of them goes; independent
 // pieces lose only the machine that went.
 func (s *search) risk(c *candidate) risk {
-	o, run := c.offer, s.Curves.Run
-	perHour, basis, source, _ := s.Providers.Interruption(o.Provider, o.Region, o.InstanceType)
+	h, run := s.hazardOf(c.offer), s.Curves.Run
+	perHour := h.perHour
 	if !s.job.Independent() {
 		perHour *= float64(c.machines)
 	}
-	save := math.Max(run.SaveSeconds, c.est.Checkpoint.GB()/(run.CheckpointGBs*float64(c.machines)))
-	// Where no notice is known, nothing is saved at the last moment. A rate of 0 is no interruption: 1/0 is infinite.
-	proc := spot.Process{MTBI: 1 / perHour, Save: save / 3600, Restart: run.RestartMin / 60, Notice: float64(c.place.provider.SpotNotice.Or(0))}
-	key := riskKey{c.est, proc}
+	key := riskKey{c.est, h.perHour, c.place.provider.SpotNotice.Or(0)} // where no notice is known, nothing is saved at the last moment
 	outcome, seen := s.risks[key]
 	if !seen { // most regions have one rate
+		save := math.Max(run.SaveSeconds, c.est.Checkpoint.GB()/(run.CheckpointGBs*float64(c.machines)))
+		// A rate of 0 is no interruption: 1/0 is infinite.
+		proc := spot.Process{MTBI: 1 / perHour, Save: save / 3600, Restart: run.RestartMin / 60, Notice: float64(key.notice)}
 		outcome = proc.Run(float64(c.est.Hours), float64(s.Workload.Data.CheckpointEvery))
 		s.risks[key] = outcome
 	}
-	return risk{perHour, basis, source, outcome}
-}
-
-// riskKey is what interruptions do to a job depends on beside the workload.
-type riskKey struct {
-	est  *estimate.Estimate
-	proc spot.Process
+	return risk{perHour, h.basis, h.source, outcome}
 }
 
 // carbon is the emissions of a candidate; false where the board power or the grid is not known.

@@ -17,6 +17,15 @@ type fold struct {
 	best *candidate
 	// known and other are the best of those whose carbon is known and of the rest: how these compare is settled once all are found.
 	known, other *candidate
+	timing       timing
+}
+
+// timing is what offers of one machine, number and way of paying share, at one rate of interruption.
+type timing struct {
+	known   bool
+	perHour float64 // that spot machines are taken away at
+	hours   float64
+	beside  money.Amount // what is paid beside the machines
 }
 
 // foldKey is what makes plans similar: all but the place.
@@ -26,16 +35,22 @@ type foldKey struct {
 	mode    catalog.BillingMode
 }
 
-// fold keeps a candidate where it beats those that are like it: a search finds millions, of which a reader sees the best.
-func (s *search) fold(c *candidate) {
-	s.feasible++
-	s.worst = max(s.worst, c.carbon)
+// foldOf is the fold of a candidate.
+func (s *search) foldOf(c *candidate) *fold {
 	key := foldKey{c.offer.Machine, c.est, c.mode}
 	f := s.folds[key]
 	if f == nil {
 		f = &fold{}
 		s.folds[key] = f
 	}
+	return f
+}
+
+// keepBest keeps a candidate where it beats those that are like it: a search finds millions, of which a reader sees the best.
+func (s *search) keepBest(c *candidate) {
+	s.feasible++
+	s.worst = max(s.worst, c.carbon)
+	f := c.fold
 	best := &f.known
 	if c.carbon < 0 {
 		best = &f.other
@@ -63,7 +78,9 @@ func (s *search) rank() []fold {
 				f.best = c
 			}
 		}
-		folds = append(folds, *f)
+		if f.best != nil {
+			folds = append(folds, *f)
+		}
 	}
 	slices.SortFunc(folds, func(a, b fold) int { return order(a.best, b.best) })
 	return folds

@@ -47,7 +47,7 @@ func Search(ctx context.Context, in Input) (*Result, error) {
 	s := &search{Input: in, job: job, today: today, ages: map[string]int{}, shapes: map[shape]*shapeEstimates{}, places: map[placeKey]*place{},
 		fitness: map[*accelerator.Accelerator]*fitness{}, fleets: map[*estimate.Estimate][24]int{}, elastic: map[elasticKey]elastic{}, risks: map[riskKey]spot.Outcome{},
 		folds: map[foldKey]*fold{}, misses: map[Reason]*tally{}}
-	s.key, s.file = s.preference(), s.fold
+	s.key, s.file = s.preference(), s.keepBest
 	if s.costs, err = newCosts(s); err != nil {
 		return nil, err
 	}
@@ -82,6 +82,7 @@ type search struct {
 	file       func(c *candidate)         // takes what meets every limit
 	at         candidate                  // that is looked at, reused
 	quoted     []quoted                   // of its offer, reused
+	hazard     hazard                     // of its offer
 	feasible   int
 	worst      float64 // kg; the most of what is known
 	byMachine  map[*catalog.Machine][]*catalog.Offer
@@ -96,6 +97,7 @@ type candidate struct {
 	offer    *catalog.Offer
 	place    *place
 	est      *estimate.Estimate
+	fold     *fold               // that it belongs to
 	mode     catalog.BillingMode // that of the price, or catalog.Mix
 	price    *catalog.Price      // of a mix that of its largest part
 	hourly   money.Rate          // of one machine, in the result's currency

@@ -75,6 +75,7 @@ type loader struct {
 	list   []*Machine
 	from   []Source
 	known  map[string]bool // source ids
+	cited  string          // the last of them that a row cited
 	rows   []Row
 }
 
@@ -164,8 +165,11 @@ const priceColumns = "region,zone,instance_type,mode,hourly,currency,as_of,sourc
 func (l *loader) prices(file, provider, text string) {
 	l.rows = slices.Grow(l.rows, strings.Count(text, "\n"))
 	t, ok := newTable(file, text, priceColumns, l.faults)
+	var m *Machine // rows of one machine follow each other
 	for ok && t.next() {
-		m := l.byType[machineID{provider, t.row[2]}]
+		if m == nil || m.InstanceType != t.row[2] {
+			m = l.byType[machineID{provider, t.row[2]}]
+		}
 		if m == nil {
 			t.bad("instance_type", t.row[2], "known")
 			continue
@@ -198,10 +202,14 @@ func (l *loader) price(t *table) Price {
 }
 
 func (l *loader) source(t *table, col int) string {
-	if !l.known[t.row[col]] {
-		t.bad(t.want[col], t.row[col], "source")
+	if id := t.row[col]; id != l.cited { // most rows cite what the one before did
+		if !l.known[id] {
+			t.bad(t.want[col], id, "source")
+			return id
+		}
+		l.cited = id
 	}
-	return t.row[col]
+	return l.cited
 }
 
 func (l *loader) flagSet(s string) []Flag {
@@ -216,8 +224,10 @@ func (l *loader) flagSet(s string) []Flag {
 }
 
 func isCurrency(s string) bool {
-	return len(s) == 3 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+	return len(s) == 3 && capital(s[0]) && capital(s[1]) && capital(s[2])
 }
+
+func capital(b byte) bool { return b >= 'A' && b <= 'Z' }
 
 // ParsePrices reads a file of one provider's prices in the form of prices/*.csv against the machines and sources of c,
 // with all faults as a problem.List; file is its name in them.
