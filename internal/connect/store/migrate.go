@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"embed"
 	"io/fs"
 	"strconv"
@@ -38,9 +37,10 @@ var newest = func() (last int64) {
 }()
 
 // version is that of the tables; 0 where there are none, and a problem where there are only those of somebody else.
-func (db *DB) version(ctx context.Context, pool *sql.DB) (int64, error) {
+// It only reads, so that a file of somebody else's is not so much as switched to a log of writes.
+func (db *DB) version(ctx context.Context) (int64, error) {
 	var all, ours, v int64
-	if err := pool.QueryRowContext(ctx, db.kind.tables()).Scan(&all, &ours); err != nil {
+	if err := db.r.QueryRowContext(ctx, db.kind.tables()).Scan(&all, &ours); err != nil {
 		return 0, db.explain(ctx, err)
 	}
 	switch {
@@ -49,7 +49,7 @@ func (db *DB) version(ctx context.Context, pool *sql.DB) (int64, error) {
 	case ours == 0:
 		return 0, problem.New(problem.Input, "store.foreign", problem.Args{"Place": db.kind.place()})
 	}
-	err := pool.QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM "+versionTable).Scan(&v)
+	err := db.r.QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM "+versionTable).Scan(&v)
 	return v, db.explain(ctx, err)
 }
 
@@ -72,7 +72,7 @@ func (db *DB) migrate(ctx context.Context, wait time.Duration) error {
 	var failed error // of the last step
 	before := int64(-1)
 	for until := time.Now().Add(wait); ; {
-		have, err := db.version(ctx, db.w)
+		have, err := db.version(ctx)
 		switch {
 		case err == nil && have >= newest:
 			return db.readable(have, newest)

@@ -69,7 +69,7 @@ func OpenReadOnly(ctx context.Context, address string) (*DB, error) {
 	if db.r, err = kind.openReadOnly(ctx); err != nil {
 		return nil, db.explain(ctx, err)
 	}
-	have, err := db.version(ctx, db.r)
+	have, err := db.version(ctx)
 	if err == nil {
 		err = db.readable(have, newest)
 	}

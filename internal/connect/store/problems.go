@@ -15,6 +15,7 @@ const (
 	codeReadOnly      = "store.read_only"
 	codeDenied        = "store.denied"
 	codeFull          = "store.full"
+	codeNotWritten    = "store.not_written"
 	codeCorrupt       = "store.corrupt"
 	codeNeedsRecovery = "store.needs_recovery"
 )

@@ -117,14 +117,15 @@ func (s sqliteFile) openReadOnly(ctx context.Context) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = pool.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master").Err()
+	var tables int
+	err = pool.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master").Scan(&tables)
 	if err == nil {
 		return pool, nil
 	}
-	if err := pool.Close(); err != nil {
-		return nil, err
+	if failed := pool.Close(); failed != nil {
+		return nil, errors.Join(err, failed)
 	}
-	if code := resultCode(err); code != sqlite3.SQLITE_CANTOPEN && code != sqlite3.SQLITE_READONLY {
+	if code := resultCode(err) & 0xff; code != sqlite3.SQLITE_CANTOPEN && code != sqlite3.SQLITE_READONLY {
 		return nil, err
 	}
 	if log, failed := os.Stat(s.path + "-wal"); failed == nil && log.Size() > 0 {
@@ -135,22 +136,26 @@ func (s sqliteFile) openReadOnly(ctx context.Context) (*sql.DB, error) {
 
 func (s sqliteFile) prepare(context.Context, *sql.DB) error { return nil }
 
-// resultCode is the primary result code of SQLite in an error; 0 where there is none.
+// resultCode is SQLite's extended result code in an error, whose lowest byte is the primary one; 0 where there is none.
 func resultCode(err error) int {
 	var e *sqlite.Error
 	if errors.As(err, &e) {
-		return e.Code() & 0xff
+		return e.Code()
 	}
 	return 0
 }
 
 // explain goes by the result codes (https://www.sqlite.org/rescode.html).
 func (s sqliteFile) explain(err error) error {
-	switch resultCode(err) {
+	switch code := resultCode(err); code & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return at(codeLocked, s.path).Wrap(err)
 	case sqlite3.SQLITE_FULL:
 		return at(codeFull, s.path).Wrap(err)
+	case sqlite3.SQLITE_IOERR:
+		if code == sqlite3.SQLITE_IOERR_WRITE || code == sqlite3.SQLITE_IOERR_SHMSIZE {
+			return at(codeNotWritten, s.path).Wrap(err)
+		}
 	case sqlite3.SQLITE_READONLY:
 		return at(codeReadOnly, s.path).Wrap(err)
 	case sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH:
