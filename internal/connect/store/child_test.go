@@ -11,7 +11,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,6 +36,7 @@ var chores = map[string]func(address string, seed uint64, runs int) error{
 	"lock":    locking,
 	"look":    looking,
 	"fill":    filling,
+	"watch":   watching,
 }
 
 // child does what a child has to, and says whether this process is one.
@@ -173,6 +176,28 @@ func looking(address string, _ uint64, _ int) error {
 	}
 	fmt.Println(" |", codeOf(err))
 	return nil
+}
+
+// watching opens a store as somebody without rights, and reads it once and, when a file called go is there, again.
+func watching(address string, _ uint64, _ int) error {
+	if err := becomeNobody(); err != nil {
+		return err
+	}
+	ctx := context.Background()
+	db, err := store.OpenReadOnly(ctx, address)
+	if err != nil {
+		return err
+	}
+	_, err = db.Sources(ctx, time.Time{})
+	fmt.Println(codeOf(err))
+	for path := filepath.Join(filepath.Dir(strings.TrimPrefix(address, "sqlite:")), "go"); ; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(path); err == nil {
+			break
+		}
+	}
+	_, err = db.Sources(ctx, time.Time{})
+	fmt.Println(codeOf(err))
+	return db.Close()
 }
 
 // filling publishes where no file may grow, as on a full disk, and says what it is told.

@@ -18,8 +18,9 @@ type dialect interface {
 	bind(query string) string
 	// open gives a pool to read and one to write, which may be the same, and makes the folder and file they need.
 	open() (r, w *sql.DB, err error)
-	// openReadOnly gives a pool to read; ErrNone where there is nothing to open.
-	openReadOnly(context.Context) (*sql.DB, error)
+	// openReadOnly gives a pool to read; ErrNone where there is nothing to open. Where the database cannot keep others from
+	// writing below what is read, moved says whether somebody has.
+	openReadOnly(context.Context) (r *sql.DB, moved func() bool, err error)
 	// prepare makes what the tables need to stand in.
 	prepare(context.Context, *sql.DB) error
 	// tables is a query for the number of tables, and for how many of them hold the version of ours.

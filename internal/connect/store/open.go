@@ -35,6 +35,8 @@ type DB struct {
 	kind dialect
 	r    *sql.DB
 	w    *sql.DB // nil where the store was opened to be read
+	// moved says whether somebody has written below what is read; nil where the database sees to it.
+	moved func() bool
 }
 
 // Open opens the store at an address, sqlite:PATH or postgres://USER@HOST/NAME, to read and to write. It makes the folder, the
@@ -66,7 +68,7 @@ func OpenReadOnly(ctx context.Context, address string) (*DB, error) {
 		return nil, err
 	}
 	db := &DB{kind: kind}
-	if db.r, err = kind.openReadOnly(ctx); err != nil {
+	if db.r, db.moved, err = kind.openReadOnly(ctx); err != nil {
 		return nil, db.explain(ctx, err)
 	}
 	have, err := db.version(ctx)
@@ -139,15 +141,23 @@ func (db *DB) write(ctx context.Context, do func(tx) error) error {
 
 // read hands each row of a query to scan.
 func (db *DB) read(ctx context.Context, scan func(*sql.Rows) error, query string, args ...any) error {
-	rows, err := db.r.QueryContext(ctx, db.kind.bind(query), args...)
+	err := db.rows(ctx, scan, db.kind.bind(query), args...)
+	if db.moved != nil && db.moved() {
+		return at(codeLocked, db.kind.place()) // whatever was read, or was wrong with it
+	}
+	return db.explain(ctx, err)
+}
+
+func (db *DB) rows(ctx context.Context, scan func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := db.r.QueryContext(ctx, query, args...)
 	if err != nil {
-		return db.explain(ctx, err)
+		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		if err := scan(rows); err != nil {
-			return db.explain(ctx, err)
+			return err
 		}
 	}
-	return db.explain(ctx, rows.Err())
+	return rows.Err()
 }

@@ -71,12 +71,12 @@ func (p postgres) open() (r, w *sql.DB, err error) {
 	return pool, pool, nil
 }
 
-func (p postgres) openReadOnly(context.Context) (*sql.DB, error) {
+func (p postgres) openReadOnly(context.Context) (*sql.DB, func() bool, error) {
 	config := p.config.Copy()
 	config.RuntimeParams["default_transaction_read_only"] = "on"
 	pool := stdlib.OpenDB(*config)
 	pool.SetMaxOpenConns(connections)
-	return pool, nil
+	return pool, nil, nil
 }
 
 // prepare makes the schema, if it is our own. It looks first: who may use a schema need not have the right to make one.

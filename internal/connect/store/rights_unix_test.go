@@ -76,6 +76,34 @@ func TestWithoutRights(t *testing.T) {
 	}
 }
 
+// Who reads a file without being able to keep others from writing it is told when they do.
+func TestWrittenBelow(t *testing.T) {
+	if os.Getuid() != 0 {
+		return // nobody here may write what the other may not
+	}
+	dir := folderForAll(t)
+	address := "sqlite:" + filepath.Join(dir, "prices.db")
+	db, err := store.Open(t.Context(), address)
+	must(t, err)
+	one := publish(t, db, reading("aws", "one", 1), 0)
+	must(t, db.Close())
+	must(t, os.Chmod(filepath.Join(dir, "prices.db"), 0o644))
+	must(t, os.Chmod(dir, 0o755))
+	child, out := spawn(t, "watch", address, 0, 0)
+	if !out.Scan() || out.Text() != "fine" {
+		t.Error(out.Text())
+	}
+	db, err = store.Open(t.Context(), address)
+	must(t, err)
+	publish(t, db, reading("aws", "two", 2), one)
+	must(t, db.Close())
+	must(t, os.WriteFile(filepath.Join(dir, "go"), nil, 0o644))
+	if got := drain(out); got != "store.locked" {
+		t.Error(got)
+	}
+	must(t, child.Wait())
+}
+
 // What the system says where a quota is used up, it says for a file that may not grow.
 func TestNoRoomInTheSystem(t *testing.T) {
 	address := databases["sqlite"](t)

@@ -101,37 +101,48 @@ func (s sqliteFile) open() (r, w *sql.DB, err error) {
 }
 
 // openReadOnly reads the file as it is where its folder cannot be written and nobody is writing: SQLite would want to make the
-// index of the log there.
-func (s sqliteFile) openReadOnly(ctx context.Context) (*sql.DB, error) {
-	file, err := os.Open(s.path)
+// index of the log there. Should somebody with more rights begin to write after all, the time of the file tells.
+func (s sqliteFile) openReadOnly(ctx context.Context) (*sql.DB, func() bool, error) {
+	before, err := s.stat()
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNone
+		return nil, nil, ErrNone
 	}
 	if err != nil {
-		return nil, err
-	}
-	if err := file.Close(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	pool, err := s.pool(false)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var tables int
 	err = pool.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master").Scan(&tables)
 	if err == nil {
-		return pool, nil
+		return pool, nil, nil
 	}
 	if failed := pool.Close(); failed != nil {
-		return nil, errors.Join(err, failed)
+		return nil, nil, errors.Join(err, failed)
 	}
 	if code := resultCode(err) & 0xff; code != sqlite3.SQLITE_CANTOPEN && code != sqlite3.SQLITE_READONLY {
-		return nil, err
+		return nil, nil, err
 	}
 	if log, failed := os.Stat(s.path + "-wal"); failed == nil && log.Size() > 0 {
-		return nil, at(codeNeedsRecovery, s.path).Wrap(err)
+		return nil, nil, at(codeNeedsRecovery, s.path).Wrap(err)
 	}
-	return s.pool(false, "immutable")
+	pool, err = s.pool(false, "immutable")
+	return pool, func() bool {
+		now, err := s.stat()
+		return err != nil || !now.ModTime().Equal(before.ModTime()) || now.Size() != before.Size()
+	}, err
+}
+
+// stat looks at the file, and at whether it may be read at all, which SQLite would not tell from other faults.
+func (s sqliteFile) stat() (fs.FileInfo, error) {
+	file, err := os.Open(s.path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	return info, errors.Join(err, file.Close())
 }
 
 func (s sqliteFile) prepare(context.Context, *sql.DB) error { return nil }
