@@ -40,6 +40,8 @@ build: setup ## one static binary: bin/rackrate
 
 test: setup lint ## all checks and all tests, as CI runs them
 	@command -v glpsol >/dev/null || echo 'glpsol is missing, so one test is skipped (apt-get install glpk-utils)'
+	@command -v postgres >/dev/null || compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || \
+	  echo 'PostgreSQL is missing, so the tests of the store on it are skipped (apt-get install postgresql)'
 	go test $(TESTFLAGS) ./...
 	@$(MAKE) --no-print-directory race
 
