@@ -37,16 +37,20 @@ type Load struct {
 //
 // Whoever waits for a start holds a slot for longer than the Poisson number knows. Over a start the m slots below turn away the share
 // P(n = m) / P(n <= m) of the requests that come (Erlang 1917): they wait too, and what the worker has no slots for starts more workers.
-// Deeper workers that happen to be up take some of them, which is not counted, so that Workers and Cold lean to the high side.
+// Deeper workers that happen to be up take some of them, which is not counted, so that Workers and Cold lean to the high side; but no
+// more wait than find the m slots of the workers that never stop full, which by the same formula is P(n = m) / P(n <= m).
 func (e Elastic) Load(promised float64) Load {
 	always, levels := e.levels()
 	best, rest := Load{Workers: math.Inf(1)}, Load{} // rest: of the workers that may stop
 	// The deepest workers are used least: they are the last to be kept.
 	for i := len(levels); ; i-- {
 		if workers := float64(always+i) + rest.Workers; workers <= best.Workers {
-			best = Load{Workers: workers, Warm: always + i, Starts: rest.Starts, Cold: min(1, rest.Cold)}
+			best = Load{Workers: workers, Warm: always + i, Starts: rest.Starts}
+			if i < len(levels) {
+				best.Cold = min(levels[i].full, rest.Cold)
+			}
 		}
-		if i == 0 || promised < 1 && rest.Cold+levels[i-1].cold > promised {
+		if i == 0 || promised < 1 && min(levels[i-1].full, rest.Cold+levels[i-1].cold) > promised {
 			break
 		}
 		v := levels[i-1]
@@ -58,8 +62,9 @@ func (e Elastic) Load(promised float64) Load {
 	return best
 }
 
-// level is one worker: for how much of the time it is up, with the workers that its starts start, and what those come to.
-type level struct{ up, starts, cold float64 }
+// level is one worker: for how much of the time it is up, with the workers that its starts start, and what those come to; and the
+// share of requests that would find every slot before it full if none of those workers ever stopped.
+type level struct{ up, starts, cold, full float64 }
 
 // rarely is a share of time too small to pay for or to notice.
 const rarely = 1e-9
@@ -95,7 +100,7 @@ func (e Elastic) level(below, at float64) level {
 	up, free := rate*at, min(1, below+at)
 	// Where a worker is hardly ever free it is up: its crossings and its free time vanish together.
 	if free <= rarely || up == 0 {
-		return level{up: 1}
+		return level{up: 1, full: 1}
 	}
 	off := free / (math.Exp(k*up/free) + up*d)
 	starts := off * up / free
@@ -103,7 +108,7 @@ func (e Elastic) level(below, at float64) level {
 	more := max(0, wait/slots-1)
 	return level{
 		up: 1 - off + starts*more*(d+k+e.Service.Seconds()), starts: starts * (1 + more),
-		cold: starts / rate * max(wait, min(1+rate*d, slots)),
+		cold: starts / rate * max(wait, min(1+rate*d, slots)), full: at / (below + at),
 	}
 }
 
