@@ -48,8 +48,12 @@ func pageServer(t *testing.T, data string) http.HandlerFunc {
 	}
 }
 
+func pageConfig(address string) feed.Config {
+	return feed.Config{Endpoint: address + "/page", Endpoints: map[string]string{"data": address}}
+}
+
 func openPage(address string, w feed.World) feed.Source {
-	return feedtest.Open(alibaba.PageMaker, feed.Config{Endpoint: address + "/page", Endpoints: map[string]string{"data": address}}, w)
+	return feedtest.Open(alibaba.PageMaker, pageConfig(address), w)
 }
 
 func TestPageConformance(t *testing.T) {
@@ -67,11 +71,7 @@ func TestPageConformance(t *testing.T) {
 
 func readPage(t *testing.T, data string) (*feedtest.Sink, error) {
 	t.Helper()
-	s := httptest.NewServer(pageServer(t, data))
-	defer s.Close()
-	var got feedtest.Sink
-	err := openPage(s.URL, feedtest.World(t, nil, fetch.Options{Attempts: 1})).Fetch(t.Context(), &got)
-	return &got, err
+	return feedtest.ReadAt(t, alibaba.PageMaker, pageConfig, nil, pageServer(t, data))
 }
 
 func TestPageAccounts(t *testing.T) {

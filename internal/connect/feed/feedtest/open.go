@@ -29,10 +29,15 @@ func (r refused) Fetch(context.Context, feed.Sink) error { return r.why }
 // Read reads a source once from a server for everything, without retries.
 func Read(t testing.TB, m feed.Maker, c feed.Config, env map[string]string, h http.Handler) (*Sink, error) {
 	t.Helper()
+	return ReadAt(t, m, func(address string) feed.Config { c.Endpoint = address; return c }, env, h)
+}
+
+// ReadAt is Read for sources that need the server's address in more than one place.
+func ReadAt(t testing.TB, m feed.Maker, c func(address string) feed.Config, env map[string]string, h http.Handler) (*Sink, error) {
+	t.Helper()
 	server := httptest.NewServer(h)
 	defer server.Close()
-	c.Endpoint = server.URL
 	var got Sink
-	err := Open(m, c, World(t, env, fetch.Options{Attempts: 1})).Fetch(t.Context(), &got)
+	err := Open(m, c(server.URL), World(t, env, fetch.Options{Attempts: 1})).Fetch(t.Context(), &got)
 	return &got, err
 }
