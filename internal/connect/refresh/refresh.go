@@ -192,6 +192,13 @@ func (r *runner) publish(ctx context.Context, snap, before *catalog.Snapshot) er
 		return r.fail(ctx, err)
 	}
 	r.result.Changes = catalog.Diff(was, after)
+	if before != nil {
+		watched, err := r.watched(ctx)
+		if err != nil {
+			return err
+		}
+		snap.Seen = sightings(before, snap, watched, r.job.From.Title)
+	}
 	files, err := snap.Files()
 	if err != nil {
 		return err

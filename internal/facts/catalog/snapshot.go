@@ -42,6 +42,7 @@ type Snapshot struct {
 	Covers   []Cover
 	Bands    []provider.Band
 	Terms    []Term
+	Seen     []provider.Seen // no part of what the source said: what came of reading it again and again
 }
 
 // Cover is a region of a provider and a way of paying of which a source has said everything there is.
@@ -59,6 +60,7 @@ const (
 	coversFile = "covers.csv"
 	bandsFile  = "spot_interruption.csv"
 	termsFile  = "terms.csv"
+	seenFile   = "seen.csv"
 )
 
 // Files gives a snapshot in the form of the built-in catalog's files, by name. A date that is the snapshot's own is left
@@ -89,13 +91,17 @@ func (s *Snapshot) Files() (map[string][]byte, error) {
 	if len(s.Bands) > 0 {
 		put(bandsFile, func(w io.Writer) error { return provider.WriteBands(w, s.Bands, own) })
 	}
+	if len(s.Seen) > 0 {
+		put(seenFile, func(w io.Writer) error { return provider.WriteSeen(w, s.Seen) })
+	}
 	if len(s.Terms) > 0 {
 		put(termsFile, func(w io.Writer) error { return writeTerms(w, s.Terms) })
 	}
 	return files, failed
 }
 
-// Archive packs files into one, the same bytes for the same files, and gives a hash of what they say.
+// Archive packs files into one, the same bytes for the same files, and gives a hash of what the source said: what was seen of it
+// over time is packed and not hashed.
 func Archive(files map[string][]byte) (packed []byte, hash string, err error) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -107,6 +113,9 @@ func Archive(files map[string][]byte) (packed []byte, hash string, err error) {
 		}
 		if _, err := f.Write(files[name]); err != nil {
 			return nil, "", err
+		}
+		if name == seenFile {
+			continue
 		}
 		// A hash never fails to take bytes; the name and the zero byte keep one file's end apart from the next one's start.
 		_, _ = io.WriteString(sum, name+"\x00")
@@ -165,6 +174,13 @@ func readSnapshot(source string, layer Layer, asOf string, texts map[string]stri
 	}
 	if text, ok := texts[termsFile]; ok {
 		s.Terms = l.terms(termsFile, text)
+	}
+	if text, ok := texts[seenFile]; ok {
+		seen, err := provider.ReadSeen(seenFile, []byte(text))
+		if err != nil {
+			faults = append(faults, problem.All(err)...)
+		}
+		s.Seen = seen
 	}
 	if text, ok := texts[bandsFile]; ok {
 		bands, err := provider.ReadBands(bandsFile, []byte(text), asOf)

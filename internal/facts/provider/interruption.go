@@ -12,6 +12,7 @@ type Basis string
 // The bases of a spot interruption rate.
 const (
 	BasisPublished Basis = "published" // the provider's own figure for that machine in that region
+	BasisHistory   Basis = "history"   // how often it was seen to run out where the store watched it
 	BasisElsewhere Basis = "elsewhere" // its worst figure for the same machine in other regions
 	BasisTraces    Basis = "traces"    // measured on other machines; a cautious stand-in
 	BasisUnknown   Basis = "unknown"   // the provider is known to have no spot machines, or is not known
@@ -50,6 +51,9 @@ func (t *Table) Interruption(provider, region, instanceType string) (perHour flo
 	}
 	if h, found := t.hazards[hazardKey{provider, region, instanceType}]; found && region != "" {
 		return hourly(h.monthly), BasisPublished, h.cite(), true
+	}
+	if s := t.seen[hazardKey{provider, region, instanceType}]; s != nil && s.Hours >= leastSeen {
+		return s.perHour(), BasisHistory, s.cite(), true
 	}
 	if h, found := t.hazards[hazardKey{provider, "", instanceType}]; found {
 		return hourly(h.monthly), BasisElsewhere, h.cite(), true

@@ -22,6 +22,7 @@ type Table struct {
 	places    map[string]Place     // folded names of countries and groups
 	laws      []string             // sorted
 	hazards   map[hazardKey]hazard
+	seen      map[hazardKey]*Seen // by the store's own readings
 }
 
 // Load reads the facts from the files below fsys, and reports all the faults of all of them.

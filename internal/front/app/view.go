@@ -92,7 +92,7 @@ func (a *App) viewOver(take func(*catalog.Catalog) *catalog.Catalog) (*view, err
 	}
 	v.catalog, v.idle = catalog.Merge(v.catalog, snaps, a.Today)
 	for _, s := range snaps {
-		v.providers = v.providers.WithBands(s.Bands)
+		v.providers = v.providers.WithBands(s.Bands).WithSeen(s.Seen)
 	}
 	return v, nil
 }
