@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/connect/feed"
@@ -124,7 +126,7 @@ func others() []row {
 		p5.with("Operating System", "Windows"), p5.with("Operating System", "Ubuntu Pro"), p5.with("Tenancy", "Dedicated"), p5.with("Tenancy", "Host"),
 		p5.with("CapacityStatus", "UnusedCapacityReservation"), p5.with("CapacityStatus", "AllocatedCapacityReservation"),
 		p5.with("Pre Installed S/W", "SQL Web"), p5.with("License Model", "Bring your own license"), p5.with("Product Family", "Dedicated Host"),
-		p5.with("TermType", "Other"), p5.with("StartingRange", "750"), p5.with("EffectiveDate", "2026-06-02"),
+		p5.with("TermType", "Other"), p5.with("MarketOption", "Other"), p5.with("StartingRange", "750"), p5.with("EffectiveDate", "2026-06-02"),
 		onDemand("us-east-1", "m5.xlarge", "M5", "0.192").with("Instance Family", "General purpose", "GPU", "", "GPU Memory", "NA"),
 		{"SKU": "Y", "TermType": "OnDemand", "Product Family": "Storage", "Unit": "GB-Mo", "PricePerUnit": "0.1"},
 	} {
@@ -309,6 +311,54 @@ func TestRowsAddUp(t *testing.T) {
 	passed := len(eastRows()) - ofMachines + len(others()) + 1
 	if got.Passed != passed || len(got.Listings) != 8 {
 		t.Errorf("%d passed, %d listed; want %d and 8", got.Passed, len(got.Listings), passed)
+	}
+}
+
+// The order of rows never shows, even where two terms or rates are of one day.
+func TestOrderOfRowsDoesNotCount(t *testing.T) {
+	g4 := onDemand("us-east-1", "g4dn.xlarge", "G4", "0.526").with("GPU", "1")
+	rows := append(eastRows(), reserved(g4, "B2", "1yr", "No Upfront", "Hrs", "0.31"), reserved(g4, "B1", "1yr", "No Upfront", "Hrs", "0.33"),
+		reserved(g4, "B1", "1yr", "Partial Upfront", "Hrs", "0.1"), reserved(g4, "B2", "1yr", "Partial Upfront", "Quantity", "1000"))
+	head, body := eastPlans[:strings.Index(eastPlans, planColumns)+len(planColumns)], slices.Collect(strings.Lines(eastPlans))
+	body = body[6:]
+	var first []string
+	rapid.Check(t, func(rt *rapid.T) {
+		f := files()
+		f[offersPath+"us-east-1/index.csv"] = text(rapid.Permutation(rows).Draw(rt, "rows")...)
+		f[plansPath+"us-east-1/index.csv"] = head + strings.Join(rapid.Permutation(body).Draw(rt, "plans"), "")
+		got, err := read(t, aws.Maker, f, feed.Config{Regions: []string{"us-east-1"}})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if first == nil {
+			first = got.Lines()
+		}
+		if !slices.Equal(got.Lines(), first) {
+			rt.Fatalf("%s\nand in another order\n%s", strings.Join(got.Lines(), "\n"), strings.Join(first, "\n"))
+		}
+	})
+	if !slices.Contains(first, "aws g4dn.xlarge us-east-1 1 x - reserved-1y 0.33 USD") || !slices.Contains(first, "aws g4dn.xlarge us-east-1 1 x - savings-plan-1y 0.38 USD") {
+		t.Error(strings.Join(first, "\n"))
+	}
+}
+
+// Savings plans with a row that is none are not said to be complete.
+func TestRaggedSavingsPlans(t *testing.T) {
+	f := files()
+	f[plansPath+"us-east-1/index.csv"] += "No Upfront,1,year\n"
+	got, err := read(t, aws.Maker, f, feed.Config{Regions: []string{"us-east-1"}})
+	if err != nil || len(got.Covered) != 2*7 || !slices.Contains(got.Lines(), "aws p5.48xlarge us-east-1 8 x - savings-plan-1y 39.10 USD") {
+		t.Errorf("%v, covers %v", err, got.Covered)
+	}
+}
+
+// Blocks that have a price after all are read as such.
+func TestPricedCapacityBlocks(t *testing.T) {
+	f := files()
+	f[offersPath+"us-east-1/index.csv"] = text(onDemand("us-east-1", "p5.48xlarge", "CB", "31.464").with("MarketOption", "CapacityBlock"))
+	got, err := read(t, aws.Maker, f, feed.Config{Regions: []string{"us-east-1"}})
+	if err != nil || !slices.Equal(got.Lines(), []string{"aws p5.48xlarge us-east-1 8 x - capacity-block 31.464 USD"}) || !got.Listings[0].Reservation {
+		t.Errorf("%v %v", got.Lines(), err)
 	}
 }
 

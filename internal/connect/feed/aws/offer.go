@@ -168,9 +168,6 @@ func (o *offers) add() {
 	default:
 		m := o.machine()
 		m.rows++
-		if m.block = m.block || o.is("MarketOption", "CapacityBlock"); m.block && price.Sign() == 0 {
-			return
-		}
 		if m.block {
 			mode = catalog.CapacityBlock
 		}
@@ -202,7 +199,7 @@ func (o *offers) machine() *machine {
 	if m := o.machines[string(o.raw("SKU"))]; m != nil {
 		return m
 	}
-	m := &machine{sku: o.cell("SKU"), prices: map[catalog.BillingMode]*charge{}, Listing: intake.Listing{
+	m := &machine{sku: o.cell("SKU"), block: o.is("MarketOption", "CapacityBlock"), prices: map[catalog.BillingMode]*charge{}, Listing: intake.Listing{
 		Provider: vendor, InstanceType: o.cell("Instance Type"), Region: o.cell("Region Code"), At: o.place(),
 		VCPU: number(o.cell("vCPU")), RAM: memory(o.cell("Memory")), NVMe: disks(o.cell("Storage")), NetworkGbps: network(o.cell("Network Performance")),
 		BareMetal: unit.Some(o.is("Product Family", "Compute Instance (bare metal)")),

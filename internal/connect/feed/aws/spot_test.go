@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -265,12 +266,16 @@ func TestSpotAnswersThatAreRefused(t *testing.T) {
 		"nothing":              {`<DescribeSpotPriceHistoryResponse><spotPriceHistorySet/></DescribeSpotPriceHistoryResponse>`, "feed.empty", "us-east-1"},
 		"another answer":       {`<DescribeRegionsResponse/>`, fetch.CodeMalformed, "DescribeSpotPriceHistoryResponse"},
 	} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, c.answer) }))
+		var asked atomic.Int32
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			asked.Add(1)
+			_, _ = io.WriteString(w, c.answer)
+		}))
 		var got feedtest.Sink
 		err := feedtest.Open(aws.Spot, feed.Config{Endpoint: server.URL, Regions: []string{"us-east-1"}}, feedtest.World(t, keys, fetch.Options{})).Fetch(t.Context(), &got)
 		server.Close()
-		if p := problem.All(err); len(p) != 1 || p[0].Code != c.code || !strings.Contains(p[0].Error(), c.says) || len(got.Covered) > 0 {
-			t.Errorf("%s: %v", name, err)
+		if p := problem.All(err); len(p) != 1 || p[0].Code != c.code || !strings.Contains(p[0].Error(), c.says) || len(got.Covered) > 0 || asked.Load() > 2 {
+			t.Errorf("%s: %v after %d requests", name, err, asked.Load())
 		}
 	}
 }
@@ -382,7 +387,7 @@ func TestKeys(t *testing.T) {
 const advice = `{"global_rate":"<10%","instance_types":{"p5.48xlarge":{"emr":true,"cores":192,"ram_gb":2048.0}},
 	"ranges":[{"index":0,"label":"<5%","dots":0,"max":5},{"index":1,"label":"5-10%","dots":1,"max":11},{"index":2,"label":"10-15%","dots":2,"max":16},
 		{"index":3,"label":"15-20%","dots":3,"max":22},{"index":4,"label":">20%","dots":4,"max":100}],
-	"spot_advisor":{"us-east-1":{"Linux":{"p5.48xlarge":{"s":67,"r":4},"m5.large":{"s":50,"r":0},"g4dn.xlarge":{"s":-3,"r":1},"p9.48xlarge":{"r":0}},
+	"spot_advisor":{"us-east-1":{"Linux":{"p5.48xlarge":{"s":67,"r":4},"m5.large":{"s":50,"r":0},"g4dn.xlarge":{"s":-3,"r":1},"p9.48xlarge":{"r":0,"s":-300}},
 			"Windows":{"p5.48xlarge":{"s":40,"r":0}}},
 		"eu-west-1":{"Linux":{"inf2.xlarge":{"s":70,"r":3}}}}}`
 
