@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -103,28 +104,30 @@ func (db *DB) Fail(ctx context.Context, f Fetch) error {
 
 // Forget deletes a source with all that it ever said: store.unknown_source where there is none of that name.
 func (db *DB) Forget(ctx context.Context, source string) error {
-	return db.write(ctx, func(t tx) error {
+	err := db.write(ctx, func(t tx) error {
 		name := clean(source)
-		known := 0
-		if err := t.row(ctx, "SELECT count(*) FROM source WHERE name = $1", name).Scan(&known); err != nil {
-			return err
-		}
-		if known == 0 {
-			return problem.New(problem.NoMatch, "store.unknown_source", problem.Args{"Source": source})
-		}
 		for _, statement := range []string{
 			"UPDATE source SET snapshot = NULL WHERE name = $1",
 			"DELETE FROM fetch_log WHERE source = $1",
 			"DELETE FROM price_change WHERE snapshot IN (SELECT id FROM snapshot WHERE source = $1)",
 			"DELETE FROM snapshot WHERE source = $1",
-			"DELETE FROM source WHERE name = $1",
 		} {
 			if err := t.exec(ctx, statement, name); err != nil {
 				return err
 			}
 		}
-		return nil
+		return t.row(ctx, "DELETE FROM source WHERE name = $1 RETURNING name", name).Scan(&name)
 	})
+	if !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	var known []string
+	err = db.read(ctx, func(rows *sql.Rows) error {
+		known = append(known, "")
+		return rows.Scan(&known[len(known)-1])
+	}, "SELECT name FROM source ORDER BY name")
+	return cmp.Or(err, error(problem.New(problem.NoMatch, "store.unknown_source", problem.Args{"Source": source}).
+		With(problem.Nearest(source, known, 2)...)))
 }
 
 // source enters the source of a reading and gives its newest snapshot. From here on its row is this transaction's alone, also

@@ -78,7 +78,7 @@ func (j *jsonText) Scan(v any) error {
 // all by then; the zero time is now. Readings count in the order they were recorded in, which a clock that was set back does
 // not change.
 func (db *DB) Sources(ctx context.Context, asOf time.Time) (list []Source, err error) {
-	by := "9" // after every time
+	by := ":" // after every digit, so after every time
 	if !asOf.IsZero() {
 		by = stampOf(asOf)
 	}

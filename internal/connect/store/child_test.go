@@ -11,9 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -34,9 +32,6 @@ const (
 var chores = map[string]func(address string, seed uint64, runs int) error{
 	"publish": publishing,
 	"lock":    locking,
-	"look":    looking,
-	"fill":    filling,
-	"watch":   watching,
 }
 
 // child does what a child has to, and says whether this process is one.
@@ -151,69 +146,6 @@ func drain(out *bufio.Scanner) (last string) {
 		last = out.Text()
 	}
 	return last
-}
-
-// looking opens a store as somebody without rights, and says what both ways of opening it give.
-func looking(address string, _ uint64, _ int) error {
-	if err := becomeNobody(); err != nil {
-		return err
-	}
-	ctx := context.Background()
-	db, err := store.OpenReadOnly(ctx, address)
-	if err == nil {
-		var list []store.Source
-		if list, err = db.Sources(ctx, time.Time{}); err == nil {
-			var archive []byte
-			archive, err = db.Archive(ctx, list[0].Snapshot)
-			fmt.Printf("%d %q ", len(list), archive)
-		}
-		err = errors.Join(err, db.Close())
-	}
-	fmt.Print(codeOf(err))
-	db, err = store.Open(ctx, address)
-	if err == nil {
-		err = errors.Join(db.Fail(ctx, reading("aws", "", 1)), db.Close())
-	}
-	fmt.Println(" |", codeOf(err))
-	return nil
-}
-
-// watching opens a store as somebody without rights, and reads it once and, when a file called go is there, again.
-func watching(address string, _ uint64, _ int) error {
-	if err := becomeNobody(); err != nil {
-		return err
-	}
-	ctx := context.Background()
-	db, err := store.OpenReadOnly(ctx, address)
-	if err != nil {
-		return err
-	}
-	_, err = db.Sources(ctx, time.Time{})
-	fmt.Println(codeOf(err))
-	for path := filepath.Join(filepath.Dir(strings.TrimPrefix(address, "sqlite:")), "go"); ; time.Sleep(time.Millisecond) {
-		if _, err := os.Stat(path); err == nil {
-			break
-		}
-	}
-	_, err = db.Sources(ctx, time.Time{})
-	fmt.Println(codeOf(err))
-	return db.Close()
-}
-
-// filling publishes where no file may grow, as on a full disk, and says what it is told.
-func filling(address string, _ uint64, _ int) error {
-	ctx := context.Background()
-	db, err := store.Open(ctx, address)
-	if err != nil {
-		return err
-	}
-	if err := allowNoLargeFiles(1 << 20); err != nil {
-		return err
-	}
-	f := reading("aws", string(randomBytes(rand.New(rand.NewPCG(1, 2)), 4<<20)), 5)
-	_, err = db.Publish(ctx, f, 1)
-	fmt.Println(codeOf(err))
-	return db.Close()
 }
 
 func codeOf(err error) string {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -219,6 +220,10 @@ func TestForget(t *testing.T) {
 			t.Errorf("%+v %v", got, err)
 		}
 		wants(t, db.Forget(t.Context(), "aws"), "store.unknown_source")
+		var p *problem.Error
+		if err := db.Forget(t.Context(), "coppy"); !errors.As(err, &p) || !slices.Equal(p.Suggest, []string{"copy"}) {
+			t.Errorf("%v", err)
+		}
 		// Its ids are gone for good, so that nobody's stale one means another snapshot.
 		if again := publish(t, db, reading("aws", "one", 2), 0); again <= other {
 			t.Errorf("%d is used again", again)
