@@ -15,7 +15,7 @@ import (
 
 // Maker makes the source of kind contract, one for each file of terms.
 var Maker = feed.Maker{
-	Kind: "contract", Layer: catalog.Contract, Title: "contract", Licence: "your own", New: open,
+	Kind: "contract", Layer: catalog.Contract, Title: "contract", Reference: "a file of the team", Licence: "your own", New: open,
 }
 
 type source struct {

@@ -79,7 +79,7 @@ func (d *Refreshed) grid(s *say.Speaker) *Grid {
 		}
 		g.Add(row...)
 	}
-	for i := len(g.Columns) - 1; i >= len(g.Columns)-len(kinds); i-- {
+	for i, first := len(g.Columns)-1, len(g.Columns)-len(kinds); i >= first; i-- {
 		g.dropEmpty(i)
 	}
 	return g
