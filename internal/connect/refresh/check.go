@@ -37,7 +37,7 @@ func carry(snap, before *catalog.Snapshot, lost []Loss) []Loss {
 		}
 		for _, r := range before.Rows {
 			k := keyOf(&r)
-			if !in(r.Provider, r.Region) || have[k] {
+			if !in(r.Provider, r.Region) || have[k] || covered(snap.Covers, &r) {
 				continue
 			}
 			m := machines[k.machineKey]
@@ -67,6 +67,12 @@ func carry(snap, before *catalog.Snapshot, lost []Loss) []Loss {
 		}
 	}
 	return lost
+}
+
+// covered says that a source has read all of a row's region in its way of paying, whatever else of the region was lost.
+func covered(covers []catalog.Cover, r *catalog.Row) bool {
+	return slices.Contains(covers, catalog.Cover{Provider: r.Provider, Region: r.Region, Mode: r.Price.Mode}) ||
+		slices.Contains(covers, catalog.Cover{Provider: r.Provider, Mode: r.Price.Mode})
 }
 
 func sameBand(b provider.Band) func(provider.Band) bool {

@@ -80,7 +80,7 @@ type Options struct {
 }
 
 // Run reads the sources and publishes what they say. Results are in the order of the jobs. The error is one of the store, or
-// the end of ctx; a source that fails is a result.
+// the end of ctx; a source that fails is a result. A dry run only reads the store, and does without one: db may be nil.
 func Run(ctx context.Context, db *store.DB, jobs []Job, o Options) (results []Result, err error) {
 	if !o.DryRun {
 		unlock, err := db.Lock(ctx)
@@ -93,9 +93,11 @@ func Run(ctx context.Context, db *store.DB, jobs []Job, o Options) (results []Re
 			}
 		}()
 	}
-	last, err := db.Sources(ctx, time.Time{})
-	if err != nil {
-		return nil, err
+	var last []store.Source
+	if db != nil {
+		if last, err = db.Sources(ctx, time.Time{}); err != nil {
+			return nil, err
+		}
 	}
 	if o.Parallel == 0 {
 		o.Parallel = 4

@@ -27,8 +27,16 @@ type says func(ctx context.Context, to feed.Sink) error
 
 func (s says) Fetch(ctx context.Context, to feed.Sink) error { return s(ctx, to) }
 
-// shop adds machines x1, x2 … in regions, at a price for each chip.
+// shop says all there is in regions: machines x1, x2 …, at a price for each chip.
 func shop(to feed.Sink, machines int, each float64, regions ...string) {
+	page(to, machines, each, regions...)
+	for _, region := range regions {
+		to.Covers("acme", region, catalog.OnDemand)
+	}
+}
+
+// page is some of what there is.
+func page(to feed.Sink, machines int, each float64, regions ...string) {
 	for _, region := range regions {
 		for i := 1; i <= machines; i++ {
 			to.Add(intake.Listing{
@@ -36,7 +44,6 @@ func shop(to feed.Sink, machines int, each float64, regions ...string) {
 				Prices: []catalog.Price{{Mode: catalog.OnDemand, Hourly: money.PerHour(int64(each*8e9)+int64(i), money.USD)}},
 			})
 		}
-		to.Covers("acme", region, catalog.OnDemand)
 	}
 }
 
@@ -202,7 +209,7 @@ func TestLostRegionKeepsItsRows(t *testing.T) {
 	b.one(shopOf(30, 2, "east", "west"))
 	partly := says(func(_ context.Context, to feed.Sink) error {
 		shop(to, 30, 2.2, "east")
-		shop(to, 4, 2.2, "west") // the first page came
+		page(to, 4, 2.2, "west") // the first of several came
 		to.Lost("acme", "west", errors.New("gone"))
 		return nil
 	})
@@ -221,6 +228,31 @@ func TestLostRegionKeepsItsRows(t *testing.T) {
 	b.day = "2026-06-04"
 	if b.one(shopOf(30, 2.2, "east", "west")); b.days("west")["2026-06-04"] != 30 {
 		t.Errorf("read again, west is of %v", b.days("west"))
+	}
+}
+
+// Of a lost region only what was not read whole is kept: the list prices came, the savings plans beside them did not.
+func TestLostPartOfARegion(t *testing.T) {
+	b := newBench(t)
+	both := func(n int) says {
+		return func(_ context.Context, to feed.Sink) error {
+			shop(to, n, 2, "east")
+			if n < 30 {
+				to.Lost("acme", "east", errors.New("no plans"))
+				return nil
+			}
+			to.Add(intake.Listing{Provider: "acme", InstanceType: "x1", Accelerator: "H100-SXM", Count: 8, Region: "east",
+				Prices: []catalog.Price{{Mode: catalog.SavingsPlan1Y, Hourly: money.PerHour(10e9, money.USD)}}})
+			return nil
+		}
+	}
+	b.one(both(30))
+	b.day = "2026-06-02"
+	if r := b.one(both(29)); r.Err != nil || r.Lost[0].Kept != 1 {
+		t.Errorf("%v %+v", r.Err, r.Lost)
+	}
+	if got := b.days("east"); got["2026-06-02"] != 29 || got["2026-06-01"] != 1 {
+		t.Errorf("east is of %v", got)
 	}
 }
 

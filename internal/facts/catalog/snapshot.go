@@ -107,7 +107,7 @@ func Archive(files map[string][]byte) (packed []byte, hash string, err error) {
 	z := zip.NewWriter(&b)
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		f, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate})
+		f, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
 		if err != nil {
 			return nil, "", err
 		}

@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/problem"
-	"github.com/rackrate/rackrate/internal/connect/store"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
 	"github.com/rackrate/rackrate/internal/front/config"
 )
@@ -109,14 +107,8 @@ type seriesKey struct {
 
 // storedChanges gives the changes that the store keeps of a machine, oldest first.
 func (a *App) storedChanges(ctx context.Context, m *catalog.Machine, wanted []string, add func(source, day string, c catalog.Change)) (err error) {
-	url, err := a.StoreURL()
-	if err != nil {
-		return err
-	}
-	db, err := store.OpenReadOnly(ctx, url)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	} else if err != nil {
+	db, err := a.storeToRead(ctx)
+	if err != nil || db == nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -90,7 +91,7 @@ func (a *App) jobs(names []string, w feed.World) (jobs []refresh.Job, skipped []
 		switch {
 		case err == nil:
 			jobs = append(jobs, refresh.Job{Name: c.Name, Layer: maker.Layer, Source: source, From: catalog.Source{
-				ID: c.Name, Title: maker.Title, Reference: maker.Reference, Licence: maker.Licence,
+				ID: c.Name, Title: maker.Title, Reference: cmp.Or(maker.Reference, c.Path, c.Name), Licence: maker.Licence,
 			}})
 		case !named && problem.All(err)[0].Code == feed.CodeNoCredentials:
 			skipped = append(skipped, Skipped{c.Name, err})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"slices"
 	"time"
 
@@ -52,11 +51,11 @@ func (a *App) CatalogStatus(ctx context.Context) (*CatalogStatus, error) {
 	if set := a.Config.Shown(config.DB); set != "" {
 		st.Store = set // without its password
 	}
-	stored, err := a.storedSources(ctx, url)
-	st.Exists = err == nil
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	stored, exists, err := a.storedSources(ctx)
+	if err != nil {
 		return nil, err
 	}
+	st.Exists = exists
 	for _, s := range stored {
 		status := SourceStatus{
 			Name: s.Name, Layer: catalog.Layer(s.Layer), Offers: s.Offers, Prices: s.Prices, AsOf: s.AsOf, Read: s.Finished,
@@ -83,13 +82,15 @@ func (a *App) CatalogStatus(ctx context.Context) (*CatalogStatus, error) {
 	return st, nil
 }
 
-func (a *App) storedSources(ctx context.Context, url string) (sources []store.Source, err error) {
-	db, err := store.OpenReadOnly(ctx, url)
-	if err != nil {
-		return nil, err
+// storedSources are the sources in the store; false where there is no store.
+func (a *App) storedSources(ctx context.Context) (sources []store.Source, exists bool, err error) {
+	db, err := a.storeToRead(ctx)
+	if err != nil || db == nil {
+		return nil, false, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	return db.Sources(ctx, time.Time{})
+	sources, err = db.Sources(ctx, time.Time{})
+	return sources, true, err
 }
 
 // unread are the sources that the settings know and the store does not.
@@ -118,12 +119,8 @@ func (a *App) unread(stored []store.Source) (out []Skipped, err error) {
 
 // ForgetSource takes a source and all that it said out of the store.
 func (a *App) ForgetSource(ctx context.Context, name string) (err error) {
-	url, err := a.StoreURL()
+	stored, _, err := a.storedSources(ctx)
 	if err != nil {
-		return err
-	}
-	stored, err := a.storedSources(ctx, url)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	var known []string

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"io/fs"
 
 	"github.com/rackrate/rackrate/internal/connect/refresh"
 	"github.com/rackrate/rackrate/internal/connect/store"
@@ -63,16 +64,35 @@ func (a *App) refresh(ctx context.Context, jobs []refresh.Job, o refresh.Options
 		return nil, err
 	}
 	o.Chips, o.Known, o.Now = w.Chips, w.Known, a.Now
-	db, err := a.openStore(ctx)
+	open := a.openStore
+	if o.DryRun {
+		open = a.storeToRead
+	}
+	db, err := open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
+	if db != nil {
+		defer func() { err = errors.Join(err, db.Close()) }()
+	}
 	results, err = refresh.Run(ctx, db, jobs, o)
 	if ctx.Err() != nil {
 		return results, done(ctx)
 	}
 	return results, err
+}
+
+// storeToRead opens the store to read; nil where there is none, and where there is nowhere to keep one.
+func (a *App) storeToRead(ctx context.Context) (*store.DB, error) {
+	url, err := a.StoreURL()
+	if err != nil {
+		return nil, nil
+	}
+	db, err := store.OpenReadOnly(ctx, url)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return db, err
 }
 
 // openStore opens the store to write, and makes it where there is none.

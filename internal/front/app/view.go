@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"time"
@@ -103,14 +102,8 @@ func (a *App) snapshots(ctx context.Context, wanted []string) (snaps []*catalog.
 	if len(wanted) == 1 && wanted[0] == string(catalog.BuiltIn) {
 		return nil, nil, nil // works without a store, or with one that is broken
 	}
-	url, err := a.StoreURL()
-	if err != nil {
-		return nil, nil, nil // nowhere to keep a store, so there is none
-	}
-	db, err := store.OpenReadOnly(ctx, url)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil
-	} else if err != nil {
+	db, err := a.storeToRead(ctx)
+	if err != nil || db == nil {
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
@@ -133,8 +126,11 @@ func (a *App) snapshots(ctx context.Context, wanted []string) (snaps []*catalog.
 			if err != nil {
 				return err
 			}
-			snaps[i], err = catalog.ReadArchive(s.Name, catalog.Layer(s.Layer), s.AsOf, packed, a.Chips())
-			return err
+			if snaps[i], err = catalog.ReadArchive(s.Name, catalog.Layer(s.Layer), s.AsOf, packed, a.Chips()); err != nil {
+				// It was read back when it was published: another program wrote it, with other words or chips.
+				return problem.New(problem.Internal, "catalog.snapshot_unreadable", problem.Args{"Source": s.Name, "Error": problem.All(err)[0].Error()}).Wrap(err)
+			}
+			return nil
 		})
 	}
 	return snaps, known, group.Wait()
