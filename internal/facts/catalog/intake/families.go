@@ -109,11 +109,15 @@ func (f *family) agrees(instanceType string, ev catalog.Evidence) bool {
 
 // withFlags adds flags that are not there yet, without touching the slice it was given.
 func withFlags(have []catalog.Flag, add ...catalog.Flag) []catalog.Flag {
-	have = slices.Clone(have)
+	cloned := false
 	for _, f := range add {
-		if f != "" && !slices.Contains(have, f) {
-			have = append(have, f)
+		if f == "" || slices.Contains(have, f) {
+			continue
 		}
+		if !cloned {
+			have, cloned = slices.Clone(have), true
+		}
+		have = append(have, f)
 	}
 	return have
 }

@@ -31,9 +31,8 @@ func (f *folding) check() {
 		case fault.Severity == catalog.IsError:
 			f.drop(key, o, fault)
 		case slices.Contains(lasting, fault.Kind):
-			if p, ok := o.prices[fault.Mode]; ok {
-				p.Flags = withFlags(p.Flags, catalog.Flag(fault.Kind))
-				o.prices[fault.Mode] = p
+			if i := o.mode(fault.Mode); i >= 0 {
+				o.prices[i].Flags = withFlags(o.prices[i].Flags, catalog.Flag(fault.Kind))
 				f.tell(o, fault)
 			}
 		}
@@ -48,10 +47,11 @@ func (f *folding) tell(o *offer, fault catalog.Fault) {
 
 // drop takes out a price that must not rank.
 func (f *folding) drop(key offerKey, o *offer, fault catalog.Fault) {
-	if _, there := o.prices[fault.Mode]; !there {
+	i := o.mode(fault.Mode)
+	if i < 0 {
 		return // for another reason already
 	}
-	delete(o.prices, fault.Mode)
+	o.prices = slices.Delete(o.prices, i, i+1)
 	if len(o.prices) > 0 {
 		f.tell(o, fault)
 		return
@@ -130,10 +130,16 @@ func (f *folding) foldZones() {
 
 // same says whether offers have the same prices.
 func (f *folding) same(keys []offerKey) bool {
-	first := f.offers[keys[0]].prices
+	first := f.offers[keys[0]]
 	return !slices.ContainsFunc(keys[1:], func(k offerKey) bool {
-		return !maps.EqualFunc(first, f.offers[k].prices, func(p, q catalog.Price) bool {
-			return p.Hourly == q.Hourly && p.AsOf == q.AsOf && slices.Equal(p.Flags, q.Flags)
+		o := f.offers[k]
+		return len(o.prices) != len(first.prices) || slices.ContainsFunc(o.prices, func(p catalog.Price) bool {
+			i := first.mode(p.Mode)
+			if i < 0 {
+				return true
+			}
+			q := first.prices[i]
+			return p.Hourly != q.Hourly || p.AsOf != q.AsOf || !slices.Equal(p.Flags, q.Flags)
 		})
 	})
 }

@@ -16,6 +16,15 @@ type identity struct {
 	chip  *accelerator.Accelerator
 	count float64
 	flags []catalog.Flag
+	// wholeNode says that the stated memory is that of all chips.
+	wholeNode bool
+}
+
+// told is what a listing says of its chips: the same in all of a machine's rows, as a rule.
+type told struct {
+	machineKey
+	accelerator, hints string
+	mib, count         float64
 }
 
 // refusal is why a machine cannot be told.
@@ -25,9 +34,12 @@ type refusal struct {
 }
 
 // identify tells the chips of a listing: by the provider's family, by what the list says, and by the machine that is known under
-// that name, which settles what the list leaves open. wholeNode says that the stated memory is that of all chips.
-func (in *Intake) identify(l *Listing) (id identity, wholeNode bool, no *refusal) {
+// that name, which settles what the list leaves open.
+func (in *Intake) identify(l *Listing) (id identity, no *refusal) {
 	known := in.known(l.Provider, l.InstanceType)
+	if known == nil && l.Accelerator == "" && l.Count == 0 && in.hinted(l) == nil {
+		return id, &refusal{UnknownMachine, problem.Args{"Missing": "model", "Count": l.Count}} // a family's chip, but how many?
+	}
 	ev := catalog.Evidence{Name: l.Accelerator, Texts: append(slices.Clone(l.Hints), l.InstanceType), MiB: l.MiB, Count: l.Count}
 	if l.Count > 0 && l.Count < 1 {
 		ev.MiB = 0 // the figure may be that of the share
@@ -40,16 +52,16 @@ func (in *Intake) identify(l *Listing) (id identity, wholeNode bool, no *refusal
 		found, ok := catalog.Identify(in.o.Chips, ev)
 		switch {
 		case !ok:
-			return id, false, &refusal{UnknownChip, problem.Args{"Unknown": l.Accelerator, "Count": l.Count}}
+			return id, &refusal{UnknownChip, problem.Args{"Unknown": l.Accelerator, "Count": l.Count}}
 		case found.Mismatch:
-			return id, false, &refusal{Kind(catalog.BadMemory), problem.Args{"Accelerator": found.Chip.Name, "MiB": l.MiB}}
+			return id, &refusal{Kind(catalog.BadMemory), problem.Args{"Accelerator": found.Chip.Name, "MiB": l.MiB}}
 		}
-		id.chip, id.flags, wholeNode = found.Chip, found.Flags, found.WholeNode
+		id.chip, id.flags, id.wholeNode = found.Chip, found.Flags, found.WholeNode
 	case known == nil && in.hinted(l) != nil:
 		id.chip = in.hinted(l)
 		id.flags = []catalog.Flag{catalog.AcceleratorInferred}
 	case known == nil:
-		return id, false, &refusal{UnknownMachine, problem.Args{"Missing": "model", "Count": l.Count}}
+		return id, &refusal{UnknownMachine, problem.Args{"Missing": "model", "Count": l.Count}}
 	}
 	if known != nil {
 		id = settled(id, known)
@@ -58,11 +70,11 @@ func (in *Intake) identify(l *Listing) (id identity, wholeNode bool, no *refusal
 	id.count, counted = exactCount(id.count)
 	switch {
 	case !counted:
-		return id, false, &refusal{Kind(catalog.CountMissing), problem.Args{"Accelerator": id.chip.Name}}
+		return id, &refusal{Kind(catalog.CountMissing), problem.Args{"Accelerator": id.chip.Name}}
 	case !id.chip.NominalGB.Known():
-		return id, false, &refusal{Kind(catalog.BadIdentity), problem.Args{"Missing": "memory", "Accelerator": id.chip.Name, "Count": id.count}}
+		return id, &refusal{Kind(catalog.BadIdentity), problem.Args{"Missing": "memory", "Accelerator": id.chip.Name, "Count": id.count}}
 	}
-	return id, wholeNode, nil
+	return id, nil
 }
 
 // exactCount is a count of chips as the catalog holds it: whole, or a share with a small denominator, which lists round (0.333).
@@ -115,27 +127,38 @@ func (in *Intake) hinted(l *Listing) *accelerator.Accelerator {
 
 // known is the machine of that name in the catalog that the intake was given; nil where there is none.
 func (in *Intake) known(provider, instanceType string) *catalog.Machine {
-	if in.o.Known == nil {
-		return nil
-	}
 	if in.knownBy == nil {
-		in.knownBy = make(map[machineKey]*catalog.Machine, len(in.o.Known.Machines))
-		for _, m := range in.o.Known.Machines {
-			in.knownBy[machineKey{m.Provider, m.InstanceType}] = m
-		}
+		in.knownBy = machinesOf(in.o.Known)
 	}
 	return in.knownBy[machineKey{provider, instanceType}]
+}
+
+// machinesOf gives the machines of a catalog by name; none where there is no catalog.
+func machinesOf(c *catalog.Catalog) map[machineKey]*catalog.Machine {
+	if c == nil {
+		return map[machineKey]*catalog.Machine{}
+	}
+	by := make(map[machineKey]*catalog.Machine, len(c.Machines))
+	for _, m := range c.Machines {
+		by[machineKey{m.Provider, m.InstanceType}] = m
+	}
+	return by
 }
 
 // machine is the machine of a listing, joined with what other rows say of it; nil with the reason where it cannot be told or they
 // name other chips.
 func (in *Intake) machine(l *Listing) (*catalog.Machine, *refusal) {
 	key := machineKey{l.Provider, l.InstanceType}
-	id, wholeNode, no := in.identify(l)
-	if no != nil {
-		return nil, no
+	says := told{key, l.Accelerator, strings.Join(l.Hints, "\x00"), l.MiB, l.Count}
+	id, ok := in.told[says]
+	if !ok {
+		var no *refusal
+		if id, no = in.identify(l); no != nil {
+			return nil, no
+		}
+		in.told[says] = id
 	}
-	if wholeNode {
+	if id.wholeNode {
 		in.fault(l, catalog.NodeMemory, "", problem.Args{"Accelerator": id.chip.Name, "MiB": l.MiB, "Count": id.count})
 	}
 	m := in.machines[key]

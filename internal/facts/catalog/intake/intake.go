@@ -2,7 +2,6 @@ package intake
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -54,8 +53,13 @@ type offerKey struct {
 // offer is what rows say of one machine in one place.
 type offer struct {
 	machine *catalog.Machine
-	prices  map[catalog.BillingMode]catalog.Price
-	rows    []Place // of all of them; the first keeps the offer
+	prices  []catalog.Price // one of a way of paying
+	rows    []Place         // of all of them; the first keeps the offer
+}
+
+// mode finds the price of a way of paying, -1 where there is none.
+func (o *offer) mode(m catalog.BillingMode) int {
+	return slices.IndexFunc(o.prices, func(p catalog.Price) bool { return p.Mode == m })
 }
 
 // Intake takes rows in. It is not safe for use by several goroutines.
@@ -65,7 +69,8 @@ type Intake struct {
 	machines   map[machineKey]*catalog.Machine
 	offers     map[offerKey]*offer
 	sources    map[string]catalog.Source
-	rejections []Rejection
+	told       map[told]identity
+	rejections [][]Rejection // in blocks, so that hundreds of thousands are not copied as they grow
 	spellings  map[[2]string]*Spelling
 	faults     []catalog.Fault
 	read       int
@@ -75,7 +80,7 @@ type Intake struct {
 // New makes an intake.
 func New(o Options) *Intake {
 	return &Intake{
-		o: o, machines: map[machineKey]*catalog.Machine{}, offers: map[offerKey]*offer{},
+		o: o, machines: map[machineKey]*catalog.Machine{}, offers: map[offerKey]*offer{}, told: map[told]identity{},
 		sources: map[string]catalog.Source{o.Source.ID: o.Source}, spellings: map[[2]string]*Spelling{},
 	}
 }
@@ -86,7 +91,13 @@ func (in *Intake) Cite(s catalog.Source) { in.sources[s.ID] = s }
 // Reject takes a row that its reader cannot make a listing of.
 func (in *Intake) Reject(r Rejection) {
 	in.read++
-	in.rejections = append(in.rejections, r)
+	const block = 1024
+	last := len(in.rejections) - 1
+	if last < 0 || len(in.rejections[last]) == block {
+		in.rejections = append(in.rejections, make([]Rejection, 0, block))
+		last++
+	}
+	in.rejections[last] = append(in.rejections[last], r)
 }
 
 // Pass counts rows that are no offers of accelerators, where their places help nobody.
@@ -97,9 +108,8 @@ func (in *Intake) Pass(n int) {
 
 // Add takes a row.
 func (in *Intake) Add(l Listing) {
-	in.read++
 	reject := func(k Kind, args problem.Args) {
-		in.rejections = append(in.rejections, Rejection{Kind: k, InstanceType: l.InstanceType, Region: l.Region, At: l.At, Args: args})
+		in.Reject(Rejection{Kind: k, InstanceType: l.InstanceType, Region: l.Region, At: l.At, Args: args})
 	}
 	if column, value := l.unprintable(); column != "" {
 		reject(Malformed, problem.Args{"Column": column, "Value": value, "Want": "text"})
@@ -122,16 +132,19 @@ func (in *Intake) Add(l Listing) {
 		reject(bad.kind, bad.args)
 		return
 	}
+	in.read++
 	key := offerKey{machineKey{l.Provider, l.InstanceType}, l.Region, l.Zone}
 	o := in.offers[key]
 	if o == nil {
-		o = &offer{machine: m, prices: make(map[catalog.BillingMode]catalog.Price, len(prices))}
+		o = &offer{machine: m}
 		in.offers[key] = o
 	}
 	o.rows = append(o.rows, l.At)
 	for _, p := range prices {
-		if have, ok := o.prices[p.Mode]; !ok || better(p, have) {
-			o.prices[p.Mode] = p
+		if i := o.mode(p.Mode); i < 0 {
+			o.prices = append(o.prices, p)
+		} else if better(p, o.prices[i]) {
+			o.prices[i] = p
 		}
 	}
 }
@@ -157,9 +170,14 @@ func (l *Listing) unprintable() (column, value string) {
 const maxName = 256
 
 // better says which of two prices of one offer stands: the newer, of one day the cheaper (on a marketplace these are two machines,
-// and either can be had), of equal ones that with fewer doubts.
+// and either can be had), of equal ones that with fewer doubts. Of two currencies neither is the cheaper; the one that comes first in
+// the alphabet stands.
 func better(p, have catalog.Price) bool {
-	return cmp.Or(strings.Compare(p.AsOf, have.AsOf), cmp.Compare(have.Hourly.Nanos(), p.Hourly.Nanos()), len(have.Flags)-len(p.Flags)) > 0
+	cheaper := cmp.Compare(have.Hourly.Nanos(), p.Hourly.Nanos())
+	if a, b := have.Hourly.Currency(), p.Hourly.Currency(); a != b {
+		cheaper = strings.Compare(string(a), string(b))
+	}
+	return cmp.Or(strings.Compare(p.AsOf, have.AsOf), cheaper, len(have.Flags)-len(p.Flags)) > 0
 }
 
 // prices completes the prices of a listing. One that is none is told as a fault; where all are, the row is refused.
@@ -176,7 +194,6 @@ func (in *Intake) prices(l *Listing) ([]catalog.Price, *refusal) {
 		if p.Confidence == "" {
 			p.Confidence = in.o.Confidence
 		}
-		_, cited := in.sources[p.Source]
 		kind := catalog.FaultKind("")
 		var args problem.Args
 		switch {
@@ -184,7 +201,7 @@ func (in *Intake) prices(l *Listing) ([]catalog.Price, *refusal) {
 			kind = catalog.ZeroPrice
 		case !slices.Contains(catalog.Modes(), p.Mode):
 			kind, args = catalog.BadRow, problem.Args{"Column": "mode", "Value": string(p.Mode), "Want": "mode"}
-		case !cited:
+		case !in.cited(p.Source):
 			kind, args = catalog.BadSource, problem.Args{"Source": p.Source}
 		default:
 			out = append(out, p)
@@ -198,6 +215,22 @@ func (in *Intake) prices(l *Listing) ([]catalog.Price, *refusal) {
 		return nil, last
 	}
 	return out, nil
+}
+
+// cited says whether a source is known: one that a row may name, or that of a machine that is known already.
+func (in *Intake) cited(id string) bool {
+	if _, ok := in.sources[id]; ok {
+		return true
+	}
+	if in.o.Known != nil {
+		for _, s := range in.o.Known.Sources {
+			if s.ID == id {
+				in.sources[id] = s
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (in *Intake) fault(l *Listing, k catalog.FaultKind, mode catalog.BillingMode, args problem.Args) {
@@ -223,10 +256,12 @@ func (in *Intake) unrecognised(l *Listing) {
 
 // Result gives what was taken in so far: offers checked against each other, zones folded where they do not differ.
 func (in *Intake) Result() Result {
-	r := Result{Rejections: slices.Clone(in.rejections), Faults: slices.Clone(in.faults)}
-	f := &folding{in: in, offers: maps.Clone(in.offers), result: &r}
-	for k, o := range f.offers { // of the offers themselves, only their prices change below
-		f.offers[k] = &offer{o.machine, maps.Clone(o.prices), slices.Clone(o.rows)}
+	r := Result{Rejections: slices.Concat(in.rejections...), Faults: slices.Clone(in.faults)}
+	f := &folding{in: in, offers: make(map[offerKey]*offer, len(in.offers)), result: &r}
+	copies := make([]offer, 0, len(in.offers))
+	for k, o := range in.offers { // of the offers themselves, only prices and rows change below
+		copies = append(copies, offer{o.machine, slices.Clone(o.prices), slices.Clip(o.rows)})
+		f.offers[k] = &copies[len(copies)-1]
 	}
 	f.check()
 	f.foldZones()
