@@ -27,6 +27,8 @@ type Job struct {
 	Source feed.Source
 	From   catalog.Source // what its rows cite; its date is the day of the reading where it is empty
 	AsOf   string         // the ISO day that its rows speak of; empty: the day of the reading
+	// Once says that it is a file that is brought in by hand: that it could not be read is told and not kept.
+	Once bool
 }
 
 // Outcome is what became of a source.
@@ -239,7 +241,7 @@ func (r *runner) publish(ctx context.Context, snap, before *catalog.Snapshot) er
 // fail keeps the last good snapshot and records why.
 func (r *runner) fail(ctx context.Context, why error) error {
 	r.result.Outcome, r.result.Err, r.result.Changes = Failed, why, nil
-	if r.o.DryRun {
+	if r.o.DryRun || r.job.Once {
 		return nil
 	}
 	f := r.fetch()

@@ -44,6 +44,9 @@ func (s *sink) with(do func()) {
 // Add takes one row.
 func (s *sink) Add(l intake.Listing) { s.with(func() { s.in.Add(l) }) }
 
+// Cite makes a source known that rows name beside the one that is read.
+func (s *sink) Cite(c catalog.Source) { s.with(func() { s.in.Cite(c) }) }
+
 // Reject takes a row that the source cannot read.
 func (s *sink) Reject(r intake.Rejection) { s.with(func() { s.in.Reject(r) }) }
 

@@ -35,6 +35,8 @@ type Files interface {
 	Read(path string) ([]byte, error)
 	// Under lists the files of a folder and of those in it whose names end in one of the suffixes, sorted; any other path is itself.
 	Under(path string, suffixes ...string) ([]string, error)
+	// Modified is when a file was last changed.
+	Modified(path string) (time.Time, error)
 	// Create writes a new file; it fails with fs.ErrExist where there is one, unless over is set.
 	Create(path string, data []byte, over bool) error
 	// Folder makes a folder and those it lies in, for the user alone, where it is not there yet.

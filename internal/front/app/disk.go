@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rackrate/rackrate/internal/base/packed"
 	"github.com/rackrate/rackrate/internal/base/problem"
@@ -40,6 +41,14 @@ func (disk) Under(path string, suffixes ...string) ([]string, error) {
 		return err
 	})
 	return files, err
+}
+
+func (disk) Modified(path string) (time.Time, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return info.ModTime(), nil
 }
 
 // Create writes beside the file and then swaps, so that nobody finds half of it. A new file's name is claimed first.

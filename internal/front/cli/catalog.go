@@ -58,7 +58,7 @@ func (o *verifyOptions) Validate(args []string, d *deps) error {
 }
 
 func newCatalog(d *deps) *cobra.Command {
-	return d.family("catalog", groupManage, newCatalogStatus(d), newCatalogUpdate(d), newCatalogExport(d),
+	return d.family("catalog", groupManage, newCatalogStatus(d), newCatalogUpdate(d), newCatalogImport(d), newCatalogExport(d),
 		newCatalogHistory(d), newCatalogDiff(d), newCatalogVerify(d), newCatalogForget(d))
 }
 

@@ -68,6 +68,6 @@ func (o *refreshOptions) verdict(u *app.Updated) error {
 
 // thrifty trades time for memory while feeds are read, of which one may have a gigabyte, and gives back what was before.
 func thrifty() (restore func()) {
-	before := debug.SetGCPercent(50)
+	before := debug.SetGCPercent(100)
 	return func() { debug.SetGCPercent(before) }
 }

@@ -34,6 +34,7 @@ type CatalogImport struct {
 	Rejected   int             `json:"rejected"`
 	Rejections []Rejections    `json:"rejections"`
 	Files      []CatalogSource `json:"files"`
+	Skipped    []SkippedSource `json:"skipped"` // files of a folder that hold no prices
 }
 
 // CatalogSource is what became of one source or file.

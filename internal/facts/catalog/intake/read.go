@@ -34,6 +34,9 @@ type ReadOptions struct {
 	Known *catalog.Catalog
 }
 
+// CodeNotPrices is the code of the problem that a file holds no prices, by its columns.
+const CodeNotPrices = "intake.not_prices"
+
 // Read reads a file of prices and hands on its rows as they come. The header tells the form: that of SkyPilot's catalogs, that of our
 // own price files, a flat table with columns of known names, or an archive that `catalog export` wrote. name is the file's, with its
 // folder. After an error nothing that was handed on counts. Rows that cannot be read are rejected, each with its line.
@@ -194,7 +197,7 @@ func (f *file) notPrices(head [][]byte) error {
 	if len(names) > 8 {
 		names = append(names[:8:8], "…")
 	}
-	return problem.New(problem.Input, "intake.not_prices", problem.Args{"Columns": names}).At(f.file, 1)
+	return problem.New(problem.Input, CodeNotPrices, problem.Args{"Columns": names}).At(f.file, 1)
 }
 
 // clean is the start of a text without what a terminal might obey.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/rackrate/rackrate/internal/facts/catalog"
+	"github.com/rackrate/rackrate/internal/facts/catalog/intake"
 	"github.com/rackrate/rackrate/internal/front/app"
 	"github.com/rackrate/rackrate/internal/front/say"
 )
@@ -111,7 +112,7 @@ func changeCounts(changes []catalog.Change) map[catalog.ChangeKind]int {
 // remarks says why a source failed, what of it was lost and what it calls accelerators that nobody knows.
 func (d *Refreshed) remarks(p *Printer, r *app.SourceResult) {
 	s := p.Say
-	if r.Err != nil {
+	if r.Err != nil && d.Paths == nil { // of an import it is the command's own failure
 		p.Gap()
 		p.Para(p.Bold(r.Job.Name)+": "+p.Alert(d.kept(r, s)), 2)
 		for _, text := range problems(r.Err, s) {
@@ -168,7 +169,10 @@ func (d *Refreshed) rejections(p *Printer) {
 	s := p.Say
 	for _, k := range d.byKind() {
 		p.Gap()
-		p.Para(p.Bold(s.Value(k.count))+" "+s.Text("rejected."+k.kind), 2)
+		p.Para(p.Bold(s.Value(k.count))+" "+rejectedText(k.kind, s), 2)
+		if k.kind == string(intake.NoAccelerator) {
+			continue // no fault of theirs, and often most of a file
+		}
 		shown := k.at
 		if d.Top > 0 && len(shown) > d.Top {
 			shown = shown[:d.Top]
@@ -177,9 +181,17 @@ func (d *Refreshed) rejections(p *Printer) {
 			p.Para("  "+at, 4)
 		}
 		if more := len(k.at) - len(shown); more > 0 {
-			p.Line("  ", p.Dim(s.Say("verify.more", say.Args{"Count": more})))
+			p.Line("  ", p.Dim(s.Say("refresh.more", say.Args{"Count": more})))
 		}
 	}
+}
+
+// rejectedText says why rows were left out: for a reason of the intake's own, or a fault of the catalog's.
+func rejectedText(kind string, s *say.Speaker) string {
+	if id := "rejected." + kind; s.Has(id) {
+		return s.Text(id)
+	}
+	return s.Say("refresh.rejected", say.Args{"Fault": s.Text("fault." + kind)})
 }
 
 // skipped says which sources were not read, and what would make them be.

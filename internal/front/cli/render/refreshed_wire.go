@@ -79,20 +79,22 @@ func (d *Refreshed) Wire(s *say.Speaker) any {
 			sources[i].File = &file
 		}
 	}
-	if d.Paths == nil {
-		out := wire.CatalogUpdate{Schema: wire.CatalogUpdateSchema, DryRun: d.DryRun, Sources: sources, Skipped: []wire.SkippedSource{}}
-		for _, k := range d.Skipped {
-			out.Skipped = append(out.Skipped, wire.SkippedSource{Source: k.Name, Errors: messages(k.Why, s)})
-		}
-		return out
+	skipped := []wire.SkippedSource{}
+	for _, k := range d.Skipped {
+		skipped = append(skipped, wire.SkippedSource{Source: k.Name, Errors: messages(k.Why, s)})
 	}
-	out := wire.CatalogImport{Schema: wire.CatalogImportSchema, DryRun: d.DryRun, Rejections: []wire.Rejections{}, Files: sources}
+	if d.Paths == nil {
+		return wire.CatalogUpdate{Schema: wire.CatalogUpdateSchema, DryRun: d.DryRun, Sources: sources, Skipped: skipped}
+	}
+	out := wire.CatalogImport{
+		Schema: wire.CatalogImportSchema, DryRun: d.DryRun, Rejections: []wire.Rejections{}, Files: sources, Skipped: skipped,
+	}
 	for i := range d.Results {
 		t := d.Results[i].Read.Tally
 		out.Read, out.Kept, out.Merged, out.Rejected = out.Read+t.Read, out.Kept+t.Kept, out.Merged+t.Merged, out.Rejected+t.Rejected
 	}
 	for _, k := range d.byKind() {
-		out.Rejections = append(out.Rejections, wire.Rejections{Kind: k.kind, Message: s.Text("rejected." + k.kind), Count: k.count, At: k.at})
+		out.Rejections = append(out.Rejections, wire.Rejections{Kind: k.kind, Message: rejectedText(k.kind, s), Count: k.count, At: k.at})
 	}
 	return out
 }
