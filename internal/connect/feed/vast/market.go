@@ -83,12 +83,23 @@ func (m market) kind(o *offer, count float64) *kind {
 	k := m[name]
 	if k == nil {
 		k = &kind{places: map[string]*place{}, listing: intake.Listing{
-			Provider: vendor, InstanceType: name, Accelerator: o.GPU, MiB: o.GPURAM.Float(), Count: count,
+			Provider: vendor, InstanceType: name, Accelerator: chip(o.GPU), MiB: o.GPURAM.Float(), Count: count,
 			Flags: []catalog.Flag{catalog.Marketplace, catalog.HostVaries},
 		}}
 		m[name] = k
 	}
 	return k
+}
+
+// chip is a GPU's name as others write it. An H200 NVL is named so, which makes the other the SXM part.
+func chip(name string) string {
+	if name == "H200" {
+		return "H200 SXM"
+	}
+	if rest, ok := strings.CutPrefix(name, "Q RTX "); ok {
+		return "Quadro RTX " + rest
+	}
+	return name
 }
 
 // least lowers what is said of the hosts to those of one more machine. A machine gets its share of its host's RAM.

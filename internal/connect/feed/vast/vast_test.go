@@ -36,6 +36,8 @@ func rows() []row {
 		machine(5, "A100 SXM4", 1, 40960, 0.7, 0.4, ", DE"),
 		machine(8, "A100 SXM4", 1, 81920, 0.9, 0.5, ", DE"),
 		hostless,
+		machine(11, "H200", 2, 143771, 4.4, nil, ", US"),
+		machine(12, "Q RTX 8000", 1, 49152, 0.2, nil, ", US"),
 		machine(9, "RTX 4090", 1, 24564, 0, 0, "Texas, US"),
 		machine(10, "", 1, 24564, 0.5, 0.3, "Texas, US"),
 	}
@@ -51,6 +53,8 @@ var want = []string{
 	"vast 1x-A100_SXM4-40GB DE 1 x A100 SXM4 spot 0.40 USD cheapest_seller,in_stock",
 	"vast 1x-A100_SXM4-80GB DE 1 x A100 SXM4 on-demand 0.90 USD cheapest_seller,in_stock",
 	"vast 1x-A100_SXM4-80GB DE 1 x A100 SXM4 spot 0.50 USD cheapest_seller,in_stock",
+	"vast 2x-H200-140GB US 2 x H200 SXM on-demand 4.40 USD cheapest_seller,in_stock",
+	"vast 1x-Q_RTX_8000-48GB US 1 x Quadro RTX 8000 on-demand 0.20 USD cheapest_seller,in_stock",
 	"vast 1x-RTX_3060-12GB - 1 x RTX 3060 on-demand 0.07 USD cheapest_seller,in_stock,region_unconfirmed",
 }
 
