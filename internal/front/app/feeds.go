@@ -13,6 +13,7 @@ import (
 	"github.com/rackrate/rackrate/internal/connect/feed/lambda"
 	"github.com/rackrate/rackrate/internal/connect/feed/oci"
 	"github.com/rackrate/rackrate/internal/connect/feed/runpod"
+	"github.com/rackrate/rackrate/internal/connect/feed/skypilot"
 	"github.com/rackrate/rackrate/internal/connect/feed/tencent"
 	"github.com/rackrate/rackrate/internal/connect/feed/vast"
 )
@@ -21,7 +22,7 @@ import (
 func makers() []feed.Maker {
 	return []feed.Maker{
 		aws.Maker, aws.China, aws.Spot, aws.Advisor, azure.Maker, gcp.Maker, gcp.Table, oci.Maker,
-		alibaba.Maker, alibaba.PageMaker, tencent.Maker, huawei.Maker, lambda.Maker, runpod.Maker, vast.Maker, contract.Maker,
+		alibaba.Maker, alibaba.PageMaker, tencent.Maker, huawei.Maker, lambda.Maker, runpod.Maker, vast.Maker, skypilot.Maker, contract.Maker,
 	}
 }
 
