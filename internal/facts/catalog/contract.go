@@ -4,7 +4,6 @@ import (
 	"io"
 	"math"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -47,11 +46,6 @@ func glob(pattern, name string) bool {
 	}
 	ok, err := path.Match(strings.ToLower(pattern), strings.ToLower(name))
 	return ok && err == nil
-}
-
-// applies says whether a term changes the price of a way of paying.
-func (t *Term) applies(mode BillingMode) bool {
-	return mode == OnDemand && len(t.Modes) == 0 || slices.Contains(t.Modes, mode)
 }
 
 // reprice gives what a contract makes of a machine's price.

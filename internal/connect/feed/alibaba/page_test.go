@@ -145,7 +145,7 @@ func FuzzPage(f *testing.F) {
 		for _, l := range got.Listings {
 			for _, p := range l.Prices {
 				if p.Hourly.IsZero() {
-					t.Error(fmt.Sprintf("%+v", l))
+					t.Errorf("%+v", l)
 				}
 			}
 		}
