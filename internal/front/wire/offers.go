@@ -65,6 +65,8 @@ type OfferPrice struct {
 	Price        *Price   `json:"price"`
 	PerGPU       *Money   `json:"hourly_per_accelerator"`
 	AgeDays      *float64 `json:"age_days"`
+	// Quality lists every reason to doubt the row: those of its machine, those of its price, and that it is stale.
+	Quality []string `json:"quality"`
 }
 
 // OfferDetail is the answer of offers show.

@@ -1,10 +1,12 @@
 package render
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/rackrate/rackrate/internal/base/unit"
+	"github.com/rackrate/rackrate/internal/facts/catalog"
 	"github.com/rackrate/rackrate/internal/front/app"
 	"github.com/rackrate/rackrate/internal/front/say"
 	"github.com/rackrate/rackrate/internal/front/wire"
@@ -55,7 +57,7 @@ func rowOf(r app.OfferRow, age func(string) (int, bool)) wire.OfferPrice {
 	w := wire.OfferPrice{
 		Provider: r.Provider, InstanceType: r.InstanceType, Accelerator: r.Accelerator.Name, Accelerators: r.Count,
 		Region: r.Region, Zone: wire.Text(r.Zone), Billing: wire.Text(string(r.Price.Mode)),
-		Price: wire.PriceOf(r.Price, r.Hourly, r.Known),
+		Price: wire.PriceOf(r.Price, r.Hourly, r.Known), Quality: quality(r, age),
 	}
 	if r.Known && r.Count > 0 {
 		w.PerGPU = wire.RateOf(r.PerAccelerator())
@@ -65,6 +67,26 @@ func rowOf(r app.OfferRow, age func(string) (int, bool)) wire.OfferPrice {
 		w.AgeDays = &v
 	}
 	return w
+}
+
+// quality lists every reason to doubt a row, and that the seller had it in stock.
+func quality(r app.OfferRow, age func(string) (int, bool)) []string {
+	out := doubtsOf(r)
+	if days, ok := age(r.Price.AsOf); ok && days > catalog.StaleAfterDays {
+		out = append(out, string(catalog.Stale))
+	}
+	return out
+}
+
+// doubtsOf lists the flags of a row's machine and of its price.
+func doubtsOf(r app.OfferRow) []string {
+	out := []string{}
+	for _, f := range slices.Concat(r.Flags, r.Price.Flags) {
+		if f != "" {
+			out = append(out, string(f))
+		}
+	}
+	return out
 }
 
 var offerHeads = []string{
@@ -87,7 +109,7 @@ func offerRows(list []app.OfferRow) [][]string {
 		row := []string{
 			r.Provider, r.Region, r.Zone, r.InstanceType, r.Accelerator.Name, float(r.Count), maybe(r.Accelerator.NominalGB),
 			maybe(r.VCPU), bytesOf(r.RAM), string(r.Price.Mode), "", "", "", "", r.Price.AsOf, r.Price.Source,
-			string(r.Price.Confidence), flagCodes(r),
+			string(r.Price.Confidence), strings.Join(doubtsOf(r), " "),
 		}
 		if r.Price.Mode != "" {
 			row[10], row[11] = r.Price.Hourly.Decimal(), string(r.Price.Hourly.Currency())
@@ -107,12 +129,3 @@ func bytesOf(m unit.Maybe[unit.Bytes]) string {
 	return ""
 }
 
-func flagCodes(r app.OfferRow) string {
-	var codes []string
-	for _, f := range append(r.Flags[:len(r.Flags):len(r.Flags)], r.Price.Flags...) {
-		if f != "" {
-			codes = append(codes, string(f))
-		}
-	}
-	return strings.Join(codes, " ")
-}
