@@ -128,4 +128,3 @@ func bytesOf(m unit.Maybe[unit.Bytes]) string {
 	}
 	return ""
 }
-
