@@ -61,7 +61,7 @@ func (b *builder) azurePrices(r record, m *catalog.Machine) {
 
 var azureShare = regexp.MustCompile(`^(\d+/\d+)`)
 
-func (b *builder) azureMachine(r record, hosts map[string]catalog.SkyPilotRow) *catalog.Machine {
+func (b *builder) azureMachine(r record, hosts map[string]record) *catalog.Machine {
 	instance, name := r.get("instance_type"), r.get("accelerator")
 	count, ok := parseShare(r.get("count"))
 	// The label has the exact share where the count says 1 or 0.333.
@@ -85,10 +85,10 @@ func (b *builder) azureMachine(r record, hosts map[string]catalog.SkyPilotRow) *
 	}
 	if h, ok := hosts[instance]; ok {
 		if !m.VCPU.Known() {
-			m.VCPU = h.VCPU
+			m.VCPU = h.number("vCPUs")
 		}
 		if !m.RAM.Known() {
-			m.RAM = catalog.RAM(h.RAMGiB)
+			m.RAM = catalog.RAM(h.number("MemoryGiB"))
 		}
 	}
 	if r.get("confidential") == "True" {
@@ -98,19 +98,11 @@ func (b *builder) azureMachine(r record, hosts map[string]catalog.SkyPilotRow) *
 }
 
 // azureHosts gives CPUs and memory of machine types, which the price source lacks for newer ones.
-func (b *builder) azureHosts() (map[string]catalog.SkyPilotRow, error) {
-	f, err := b.src.Open("anycloud/azure/vms.csv")
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	rows, faults, err := catalog.ReadSkyPilot(f, money.USD)
-	for range faults {
-		b.report.left("azure", "unreadable row of the host table")
-	}
-	hosts := make(map[string]catalog.SkyPilotRow, len(rows))
+func (b *builder) azureHosts() (map[string]record, error) {
+	rows, err := b.records("anycloud/azure/vms.csv")
+	hosts := make(map[string]record, len(rows))
 	for _, r := range rows {
-		hosts[r.InstanceType] = r
+		hosts[r.get("InstanceType")] = r
 	}
 	return hosts, err
 }

@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/rackrate/rackrate/data"
-	"github.com/rackrate/rackrate/internal/base/unit"
-	"github.com/rackrate/rackrate/internal/facts/catalog"
 	"github.com/rackrate/rackrate/internal/sharedtest"
 )
 
@@ -45,28 +42,6 @@ func TestRebuildGivesTheCommittedFiles(t *testing.T) {
 	}
 }
 
-// The public files hold ragged rows, dicts, JSON, null and CRLF; the reader must take every row of each.
-func TestPublicFilesAreReadWhole(t *testing.T) {
-	shared := os.DirFS(filepath.Join(sharedtest.Dir(t), "catalog"))
-	least := map[string]int{"anycloud/azure/vms.csv": 56000, "anycloud/gcp/vms.csv": 31000, "skypilot/v8/oci/vms.csv": 3726}
-	for _, f := range skyPilotFiles {
-		least[f.path] = max(least[f.path], 3)
-	}
-	for path, n := range least {
-		file, err := shared.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows, faults, err := catalog.ReadSkyPilot(file, "USD")
-		file.Close()
-		// Prices of zero stand in the files; they are read, told and left out.
-		faults = slices.DeleteFunc(faults, func(f catalog.Fault) bool { return f.Kind == catalog.ZeroPrice })
-		if err != nil || len(faults) > 0 || len(rows) < n {
-			t.Errorf("%s: %d rows, %d faults, %v", path, len(rows), len(faults), err)
-		}
-	}
-}
-
 // A second build gives the same bytes: the order of maps never shows.
 func TestBuildIsDeterministic(t *testing.T) {
 	shared := os.DirFS(filepath.Join(sharedtest.Dir(t), "catalog"))
@@ -93,24 +68,6 @@ func TestQuoteDay(t *testing.T) {
 		exact := strings.Contains(in, want)
 		if day != want || exact == (len(flags) > 0) {
 			t.Errorf("%s: %s %v", in, day, flags)
-		}
-	}
-}
-
-func TestFixes(t *testing.T) {
-	for _, w := range []struct {
-		fix      func(*catalog.SkyPilotRow)
-		in, want catalog.SkyPilotRow
-	}{
-		{fixVast, catalog.SkyPilotRow{InstanceType: "2x-RTX_4070S_Ti-32-65536", Accelerator: "RTX4070", Region: "Michigan, US, NA", Count: unit.Some(2.0), MiB: 32752},
-			catalog.SkyPilotRow{InstanceType: "2x-RTX_4070S_Ti-32-65536", Accelerator: "RTX-4070S-Ti", Region: "US", Count: unit.Some(2.0), MiB: 16376}},
-		{fixPrimeIntellect, catalog.SkyPilotRow{InstanceType: "lambdalabs__1xA10__SPOT", Region: "IS", Zone: "me-west-1"},
-			catalog.SkyPilotRow{InstanceType: "lambdalabs__1xA10", Region: "IL", Zone: "me-west-1"}},
-		{fixIBM, catalog.SkyPilotRow{Zone: "jp-tok-2"}, catalog.SkyPilotRow{Zone: "jp-tok-2", Region: "jp-tok"}},
-	} {
-		got := w.in
-		if w.fix(&got); got != w.want {
-			t.Errorf("%+v, want %+v", got, w.want)
 		}
 	}
 }

@@ -45,14 +45,17 @@ func (r record) mib(column string) unit.Maybe[unit.Bytes] {
 	return unit.Some(unit.Bytes(v) * unit.MiB)
 }
 
-// records reads a whole source with a header row.
+// records reads a whole source with a header row. Rows may have more cells than the header: one source leaves a list in its last column
+// unquoted.
 func (b *builder) records(name string) ([]record, error) {
 	f, err := b.src.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
+	r := csv.NewReader(f)
+	r.FieldsPerRecord = -1
+	rows, err := r.ReadAll()
 	if err != nil || len(rows) == 0 {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

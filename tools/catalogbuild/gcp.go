@@ -1,12 +1,9 @@
 package main
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/rackrate/rackrate/internal/base/money"
-	"github.com/rackrate/rackrate/internal/base/unit"
-	"github.com/rackrate/rackrate/internal/facts/accelerator"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
 )
 
@@ -54,65 +51,28 @@ func (b *builder) gcp() error {
 // maxSlice bounds the TPU slices that are taken as one machine, in chips.
 const maxSlice = 256
 
-// noTPUPrice is what the catalog writes for a slice of any size whose price it does not know.
-var noTPUPrice = money.PerHour(700e9, money.USD)
-
 // tpus reads the TPU slices out of the other catalog: there the accelerator row is the whole price, because a TPU
 // virtual machine's host is not charged apart.
 func (b *builder) tpus() error {
-	f, err := b.src.Open("anycloud/gcp/vms.csv")
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	rows, faults, err := catalog.ReadSkyPilot(f, money.USD)
-	for range faults {
-		b.report.left("gcp", "unreadable row of the other catalog")
-	}
-	for _, r := range rows {
-		if !strings.HasPrefix(r.Accelerator, "tpu-") {
+	rows, err := b.skyPilotRows("gcp", "anycloud/gcp/vms.csv")
+	for _, l := range rows {
+		if !strings.HasPrefix(l.InstanceType, "tpu-") {
 			continue
 		}
 		b.report.in["gcp"]++
-		chip, count := b.tpu(r.Accelerator)
-		if chip == nil || count > maxSlice {
+		chip, _ := b.identify("gcp", l.InstanceType, catalog.Evidence{Name: l.Accelerator, Count: l.Count})
+		if chip == nil || l.Count > maxSlice {
 			continue
 		}
 		m := b.machine(catalog.Machine{
-			Provider: "gcp", InstanceType: r.Accelerator, Accelerator: chip, Count: count, Network: catalog.ICINet,
-			Source: "anycloud", AsOf: "2026-05-20",
+			Provider: "gcp", InstanceType: l.InstanceType, Accelerator: chip, Count: l.Count, Network: l.Network, Source: "anycloud", AsOf: "2026-05-20",
 		})
-		if m == nil {
-			continue
-		}
-		price := catalog.Price{AsOf: "2026-05-20", Source: "anycloud", Confidence: catalog.Secondary}
-		for mode, p := range map[catalog.BillingMode]unit.Maybe[money.Rate]{catalog.OnDemand: r.Price, catalog.Spot: r.Spot} {
-			var ok bool
-			if price.Hourly, ok = p.Get(); ok {
-				if price.Hourly == noTPUPrice {
-					b.report.left("gcp", "700 an hour for any size, which is no price: "+string(mode)+" "+r.Accelerator)
-					continue
-				}
-				price.Mode = mode
-				b.price(m, r.Region, r.Zone, price)
+		for _, p := range l.Prices {
+			if m != nil {
+				p.AsOf, p.Source, p.Confidence = "2026-05-20", "anycloud", catalog.Secondary
+				b.price(m, l.Region, l.Zone, p)
 			}
 		}
 	}
 	return err
-}
-
-// tpu reads tpu-v5p-8: up to v4, and for v5p, the number counts cores, two a chip; for v5e and later it counts chips.
-func (b *builder) tpu(name string) (*accelerator.Accelerator, float64) {
-	generation, size, _ := strings.Cut(strings.TrimPrefix(name, "tpu-"), "-")
-	n, err := strconv.ParseFloat(size, 64)
-	found := b.chips.Resolve("tpu-" + strings.Replace(generation, "v5litepod", "v5e", 1))
-	if err != nil || len(found) != 1 {
-		b.report.left("gcp", "unknown accelerator: "+name)
-		return nil, 0
-	}
-	switch generation {
-	case "v2", "v3", "v4", "v5p":
-		n /= 2
-	}
-	return found[0], n
 }

@@ -1,12 +1,8 @@
 package main
 
 import (
-	"regexp"
-	"strings"
-
-	"github.com/rackrate/rackrate/internal/base/money"
-	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
+	"github.com/rackrate/rackrate/internal/facts/catalog/intake"
 )
 
 // skyPilotSource is one file in SkyPilot's format and what is peculiar about it.
@@ -16,11 +12,7 @@ type skyPilotSource struct {
 	// asOf is the oldest day the evidence allows where the file is undated, so that a price never looks fresher than
 	// it may be: schema v5 is described on 2023-06-15, v6 appears on 2024-12-13, v8 after 2025-08-25; Mithril and
 	// Verda were first proposed on 2025-11-03 and 2025-12-02 (dates of the catalog's public pull requests).
-	asOf     string
-	currency money.Currency // USD where empty
-	price    []catalog.Flag
-	machine  []catalog.Flag
-	fix      func(*catalog.SkyPilotRow) // undoes what is wrong or odd in a row
+	asOf string
 }
 
 const (
@@ -36,17 +28,11 @@ func (f skyPilotSource) source() string {
 	return "skypilot-" + f.provider
 }
 
-var (
-	everywhere = []catalog.Flag{catalog.AvailabilityUnknown}
-	broker     = []catalog.Flag{catalog.Aggregated}
-	market     = []catalog.Flag{catalog.Marketplace}
-)
-
 // skyPilotFiles are all files taken. Left out: slurm, a template; AWS, Azure and GCP, which have better sources.
 var skyPilotFiles = []skyPilotSource{
-	{provider: "lambda", path: "anycloud/lambda/vms.csv", asOf: "2026-05-07", machine: everywhere},
-	{provider: "vast", path: "anycloud/vast/vms.csv", asOf: "2026-04-29", machine: market, fix: fixVast},
-	{provider: "ibm", path: "skypilot/v5/ibm/vms.csv", commit: "6cd128a59e84c66224f42d960f1c72e0662e7c72", asOf: sinceV5, fix: fixIBM},
+	{provider: "lambda", path: "anycloud/lambda/vms.csv", asOf: "2026-05-07"},
+	{provider: "vast", path: "anycloud/vast/vms.csv", asOf: "2026-04-29"},
+	{provider: "ibm", path: "skypilot/v5/ibm/vms.csv", commit: "6cd128a59e84c66224f42d960f1c72e0662e7c72", asOf: sinceV5},
 	{provider: "digitalocean", path: "skypilot/v6/do/vms.csv", commit: "1fbe7331dd1f13d70ac4f249bb7ee7a659fc6b6a", asOf: sinceV6},
 	{provider: "fluidstack", path: "skypilot/v6/fluidstack/vms.csv", commit: "002403bca05e2ab5110637448f3b1654c983d5d5", asOf: sinceV6},
 	{provider: "ovhcloud", path: "skypilot/v6/ovhcloud/vms.csv", commit: "8a258f54356e9a8c3a08083f1eebc169a4078d1c", asOf: sinceV6},
@@ -59,58 +45,17 @@ var skyPilotFiles = []skyPilotSource{
 	{provider: "hyperbolic", path: "skypilot/v8/hyperbolic/vms.csv", commit: "0082b0435f3912ae4c566856b272455cc78f4f61", asOf: sinceV8},
 	{provider: "hyperstack", path: "skypilot/v8/hyperstack/vms.csv", commit: "fdc9d908ab0b2af9f468f139fb3f662c8c6b3257", asOf: sinceV8},
 	{provider: "jarvislabs", path: "skypilot/v8/jarvislabs/vms.csv", commit: "57d65781a544958d7d07014f062f7d1cad8415a7", asOf: sinceV8},
-	{provider: "lambda", path: "skypilot/v8/lambda/vms.csv", commit: "0f4070387edc953d7004cff197940e1918a1d6aa", asOf: sinceV8, machine: everywhere},
-	{provider: "lium", path: "skypilot/v8/lium/vms.csv", commit: "04a03aee12247fb62be7a2ee9d460bbf6dff30b1", asOf: sinceV8, machine: market},
-	{provider: "mithril", path: "skypilot/v8/mithril/vms.csv", commit: "1f9eb0c264f9a6d78833766f4b18353ac7dfdde9", asOf: "2025-11-03",
-		price: []catalog.Flag{catalog.AuctionFloor}, fix: fixMithril},
+	{provider: "lambda", path: "skypilot/v8/lambda/vms.csv", commit: "0f4070387edc953d7004cff197940e1918a1d6aa", asOf: sinceV8},
+	{provider: "lium", path: "skypilot/v8/lium/vms.csv", commit: "04a03aee12247fb62be7a2ee9d460bbf6dff30b1", asOf: sinceV8},
+	{provider: "mithril", path: "skypilot/v8/mithril/vms.csv", commit: "1f9eb0c264f9a6d78833766f4b18353ac7dfdde9", asOf: "2025-11-03"},
 	{provider: "nebius", path: "skypilot/v8/nebius/vms.csv", commit: "0082b0435f3912ae4c566856b272455cc78f4f61", asOf: sinceV8},
-	{provider: "oci", path: "skypilot/v8/oci/vms.csv", commit: "0588751183820cf2dab5c8a89447e8aac9f73fd5", asOf: sinceV8, machine: everywhere},
-	{provider: "primeintellect", path: "skypilot/v8/primeintellect/vms.csv", commit: "d9a304ea01e96cd4a043159c60d9326d8de4cf0f", asOf: sinceV8,
-		machine: broker, fix: fixPrimeIntellect},
-	{provider: "seeweb", path: "skypilot/v8/seeweb/vms.csv", commit: "004a1aef76542bb40d12fcedaaf091551ddf5fb4", asOf: sinceV8,
-		currency: money.EUR, price: []catalog.Flag{catalog.CurrencyAssumed}}, // an Italian vendor, no currency stated
-	{provider: "spheron", path: "skypilot/v8/spheron/vms.csv", commit: "38989832381639474084a75fd97e82a4290070ea", asOf: sinceV8, machine: broker},
-	{provider: "vast", path: "skypilot/v8/vast/vms.csv", commit: "01b8cdda287814b30ff0acb49746cca19fbd4355", asOf: sinceV8, machine: market, fix: fixVast},
+	{provider: "oci", path: "skypilot/v8/oci/vms.csv", commit: "0588751183820cf2dab5c8a89447e8aac9f73fd5", asOf: sinceV8},
+	{provider: "primeintellect", path: "skypilot/v8/primeintellect/vms.csv", commit: "d9a304ea01e96cd4a043159c60d9326d8de4cf0f", asOf: sinceV8},
+	{provider: "seeweb", path: "skypilot/v8/seeweb/vms.csv", commit: "004a1aef76542bb40d12fcedaaf091551ddf5fb4", asOf: sinceV8},
+	{provider: "spheron", path: "skypilot/v8/spheron/vms.csv", commit: "38989832381639474084a75fd97e82a4290070ea", asOf: sinceV8},
+	{provider: "vast", path: "skypilot/v8/vast/vms.csv", commit: "01b8cdda287814b30ff0acb49746cca19fbd4355", asOf: sinceV8},
 	{provider: "verda", path: "skypilot/v8/verda/vms.csv", commit: "000c1d0bf24621f4ac37cfa585f0897c1aa1d9cf", asOf: "2025-12-02"},
 	{provider: "yotta", path: "skypilot/v8/yotta/vms.csv", commit: "1f6904890c9bb9408f1d11e2865c3c1ee4d409c0", asOf: sinceV8},
-}
-
-// vastName is the device in 2x-RTX_4070S_Ti-32-65536; the accelerator column shortens it to RTX4070.
-var vastName = regexp.MustCompile(`^\d+x-(.+)-\d+-\d+$`)
-
-// fixVast takes the device from the instance type, and the country from "Michigan, US, NA": states come and go with
-// single machines. The memory is that of the node. Host figures are the search bounds that the feed was made with.
-func fixVast(r *catalog.SkyPilotRow) {
-	r.MiB /= r.Count.Or(1)
-	if m := vastName.FindStringSubmatch(r.InstanceType); m != nil {
-		r.Accelerator = strings.ReplaceAll(m[1], "_", "-")
-	}
-	if strings.Contains(r.InstanceType, "A100_") && r.MiB < 50_000 { // the feed gives both sizes one name
-		r.InstanceType = strings.Replace(r.InstanceType, "-32-", "_40GB-32-", 1)
-	}
-	if parts := strings.Split(r.Region, ", "); len(parts) == 3 {
-		r.Region = parts[1]
-	}
-}
-
-// fixIBM takes a missing region from the zone, which is the region and a number.
-func fixIBM(r *catalog.SkyPilotRow) {
-	if i := strings.LastIndexByte(r.Zone, '-'); r.Region == "" && i > 0 {
-		r.Region = r.Zone[:i]
-	}
-}
-
-// fixMithril keeps the one price as the auction's floor; the file has it as list price too.
-func fixMithril(r *catalog.SkyPilotRow) { r.Price = unit.None[money.Rate]() }
-
-// fixPrimeIntellect joins spot rows, which have types of their own, to their machines, divides the memory, which is
-// multiplied by the count, and sets right the country of Lambda's me-west-1, which is in Israel and not in Iceland.
-func fixPrimeIntellect(r *catalog.SkyPilotRow) {
-	r.MiB /= r.Count.Or(1)
-	r.InstanceType = strings.TrimSuffix(r.InstanceType, "__SPOT")
-	if r.Zone == "me-west-1" && r.Region == "IS" {
-		r.Region = "IL"
-	}
 }
 
 func (b *builder) skypilot() error {
@@ -122,70 +67,75 @@ func (b *builder) skypilot() error {
 	return nil
 }
 
-func (b *builder) skyPilotFile(f skyPilotSource) error {
-	file, err := b.src.Open(f.path)
+// listings keeps what a reader hands on.
+type listings struct {
+	rows []intake.Listing
+	left int // rows that cannot be read
+}
+
+// Add keeps a row.
+func (l *listings) Add(row intake.Listing) { l.rows = append(l.rows, row) }
+
+// Reject counts the rows that are left out for being unreadable.
+func (l *listings) Reject(r intake.Rejection) {
+	if r.Kind == intake.Malformed {
+		l.left++
+	}
+}
+
+// skyPilotRows reads a file in SkyPilot's format, the oddities of its provider undone.
+func (b *builder) skyPilotRows(provider, path string) ([]intake.Listing, error) {
+	file, err := b.src.Open(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer file.Close()
-	if f.currency == "" {
-		f.currency = money.USD
+	var l listings
+	err = intake.Read(path, file, &l, intake.ReadOptions{Provider: provider, Chips: b.chips})
+	for range l.left {
+		b.report.left(provider, "unreadable row")
 	}
-	rows, faults, err := catalog.ReadSkyPilot(file, f.currency)
-	for range faults {
-		b.report.left(f.provider, "unreadable row")
-	}
-	for _, r := range rows {
-		if r.Accelerator == "" || r.InstanceType == "" {
-			continue // hosts without accelerators, and accelerators without a host
+	return l.rows, err
+}
+
+func (b *builder) skyPilotFile(f skyPilotSource) error {
+	rows, err := b.skyPilotRows(f.provider, f.path)
+	for _, l := range rows {
+		if l.Accelerator != "" && l.InstanceType != "" { // not an accelerator without a host
+			b.report.in[f.provider]++
+			b.skyPilotRow(f, l)
 		}
-		b.report.in[f.provider]++
-		b.skyPilotRow(f, r)
 	}
 	return err
 }
 
-func (b *builder) skyPilotRow(f skyPilotSource, r catalog.SkyPilotRow) {
-	if f.fix != nil {
-		f.fix(&r)
-	}
-	count, ok := r.Count.Get()
-	if !ok {
-		b.report.left(f.provider, "count of accelerators missing: "+r.InstanceType)
+func (b *builder) skyPilotRow(f skyPilotSource, l intake.Listing) {
+	if l.Count == 0 {
+		b.report.left(f.provider, "count of accelerators missing: "+l.InstanceType)
 		return
 	}
-	chip, flags := b.identify(f.provider, r.InstanceType, catalog.Evidence{
-		Name: r.Accelerator, Texts: []string{r.Device, r.InstanceType, r.Upstream}, MiB: r.MiB, Count: count,
+	chip, flags := b.identify(f.provider, l.InstanceType, catalog.Evidence{
+		Name: l.Accelerator, Texts: append(l.Hints, l.InstanceType), MiB: l.MiB, Count: l.Count,
 	})
 	if chip == nil {
 		return
 	}
-	flags = withFlags(flags, f.machine...)
-	if f.provider == "vast" {
-		flags = withFlags(flags, catalog.HostDoubtful)
-	}
-	m := catalog.Machine{
-		Provider: f.provider, InstanceType: r.InstanceType, Accelerator: chip, Count: count, VCPU: r.VCPU,
-		RAM: catalog.RAM(r.RAMGiB), Source: f.source(), AsOf: f.asOf, Flags: flags,
-	}
-	if f.provider == "oci" {
-		m.BareMetal = unit.Some(strings.HasPrefix(r.InstanceType, "BM."))
-	}
-	machine := b.machine(m)
+	machine := b.machine(catalog.Machine{
+		Provider: f.provider, InstanceType: l.InstanceType, Accelerator: chip, Count: l.Count, VCPU: l.VCPU, RAM: l.RAM,
+		BareMetal: l.BareMetal, Source: f.source(), AsOf: f.asOf, Flags: withFlags(flags, l.Flags...),
+	})
 	if machine == nil {
 		return
 	}
-	b.list(machine, r.Region, r.Zone)
-	price := catalog.Price{AsOf: f.asOf, Source: f.source(), Confidence: catalog.Secondary, Flags: f.price}
-	if f.commit != "" {
-		price.Flags = withFlags(price.Flags, catalog.DateUnknown)
-	}
-	if price.Hourly, ok = r.Price.Get(); ok {
-		price.Mode = catalog.OnDemand
-		b.price(machine, r.Region, r.Zone, price)
-	}
-	if price.Hourly, ok = r.Spot.Get(); ok {
-		price.Mode = catalog.Spot
-		b.price(machine, r.Region, r.Zone, price)
+	b.list(machine, l.Region, l.Zone)
+	for _, p := range l.Prices {
+		if p.Hourly.IsZero() {
+			continue // a price that is not known
+		}
+		p.AsOf, p.Source, p.Confidence = f.asOf, f.source(), catalog.Secondary
+		if f.commit != "" {
+			p.Flags = withFlags(p.Flags, catalog.DateUnknown)
+		}
+		b.price(machine, l.Region, l.Zone, p)
 	}
 }

@@ -39,6 +39,9 @@ func Identify(chips *accelerator.Table, ev Evidence) (Identity, bool) {
 	if len(found) == 0 {
 		found = chips.Resolve(ev.Name)
 	}
+	if chip, ok := chips.Get(ev.Name); ok {
+		found = []*accelerator.Accelerator{chip} // named as we do
+	}
 	if len(found) == 0 {
 		return Identity{}, false
 	}
@@ -85,8 +88,8 @@ func leastMemory(chips []*accelerator.Accelerator) []*accelerator.Accelerator {
 	return slices.DeleteFunc(slices.Clone(chips), func(c *accelerator.Accelerator) bool { return size(c) > least })
 }
 
-// memorySlack covers makers' GB against GiB and the share that the driver and ECC keep (15,360 of 16,384 MiB on a T4).
-const memorySlack = 0.09
+// memorySlack covers makers' GB against GiB and the share that the driver and ECC keep: 15,360 of 16,384 MiB on a T4 are 6.25 % less.
+const memorySlack = 0.07
 
 // fitMemory keeps the chips whose memory is the stated figure, or that figure over the count, or over its square.
 func fitMemory(chips []*accelerator.Accelerator, mib, count float64) (fit []*accelerator.Accelerator, wholeNode bool) {

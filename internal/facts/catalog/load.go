@@ -1,9 +1,7 @@
 package catalog
 
 import (
-	"bytes"
 	"cmp"
-	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -159,12 +157,13 @@ func (l *loader) machine(t *table) Machine {
 	}
 }
 
-const priceColumns = "region,zone,instance_type,mode,hourly,currency,as_of,source,confidence,flags"
+// PriceColumns is the header of files of prices in our own form.
+const PriceColumns = "region,zone,instance_type,mode,hourly,currency,as_of,source,confidence,flags"
 
 // prices reads the prices of one provider. A row without mode and price says that the machine is listed there.
 func (l *loader) prices(file, provider, text string) {
 	l.rows = slices.Grow(l.rows, strings.Count(text, "\n"))
-	t, ok := newTable(file, text, priceColumns, l.faults)
+	t, ok := newTable(file, text, PriceColumns, l.faults)
 	var m *Machine // rows of one machine follow each other
 	for ok && t.next() {
 		if m == nil || m.InstanceType != t.row[2] {
@@ -228,48 +227,6 @@ func isCurrency(s string) bool {
 }
 
 func capital(b byte) bool { return b >= 'A' && b <= 'Z' }
-
-// ParsePrices reads a file of one provider's prices in the form of prices/*.csv against the machines and sources of c,
-// with all faults as a problem.List; file is its name in them.
-func (c *Catalog) ParsePrices(file, provider string, r io.Reader) ([]Row, error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxFeedBytes+1))
-	if err == nil {
-		err = checkText(text)
-	}
-	if err != nil {
-		return nil, err
-	}
-	var faults problem.List
-	l := newLoader(nil, &faults, "")
-	for _, s := range c.Sources {
-		l.known[s.ID] = true
-	}
-	for _, m := range c.Machines {
-		l.byType[machineID{m.Provider, m.InstanceType}] = m
-	}
-	l.prices(file, provider, string(text))
-	return l.rows, faults.OrNil()
-}
-
-// IsPrices says whether a file is in the form of prices/*.csv, by its header.
-func IsPrices(text []byte) bool {
-	return bytes.HasPrefix(bytes.TrimPrefix(text, []byte("\ufeff")), []byte(priceColumns))
-}
-
-// VerifyPrices checks such a file: first that every row can be read, then the rows against each other.
-func (c *Catalog) VerifyPrices(file, provider string, r io.Reader, today string) ([]Fault, error) {
-	rows, err := c.ParsePrices(file, provider, r)
-	if err != nil {
-		return nil, err
-	}
-	var machines []*Machine
-	for _, row := range rows {
-		if !slices.Contains(machines, row.Machine) {
-			machines = append(machines, row.Machine)
-		}
-	}
-	return Verify(New(machines, rows, c.Sources), today), nil
-}
 
 // Row is one way of paying for one machine in one place, or, with an empty price mode, the bare statement
 // that the machine is listed there.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -174,21 +173,6 @@ func TestWriteRefusesLineBreaks(t *testing.T) {
 	}
 }
 
-func TestParsePrices(t *testing.T) {
-	c, err := catalog.Load(files(goodMachine, goodPrice, goodSource), accelerator.Embedded())
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := c.ParsePrices("mine.csv", "acme", strings.NewReader("\ufeff"+priceHead+goodPrice))
-	if err != nil || len(rows) != 1 || rows[0].Price.Hourly.Decimal() != "16.00" {
-		t.Errorf("%v %v", rows, err)
-	}
-	_, err = c.ParsePrices("mine.csv", "other", strings.NewReader(priceHead+goodPrice))
-	if l := problem.All(err); len(l) != 1 || l[0].File != "mine.csv" || l[0].Line != 2 {
-		t.Errorf("%v", err)
-	}
-}
-
 func FuzzLoadPrices(f *testing.F) {
 	f.Add(goodPrice)
 	f.Add("east,,h100x8,,,,,,,\n\"a,b\",,h100x8,spot,.5,USD,2026-01-01,src,quoted,x;y\n")
@@ -241,25 +225,5 @@ func TestLoadIsLean(t *testing.T) {
 	}
 	if ms := r.NsPerOp() / 1e6; ms > 250 { // 60 ms is the aim on a quiet core
 		t.Errorf("a load takes %d ms", ms)
-	}
-}
-
-func TestVerifyPrices(t *testing.T) {
-	c, err := catalog.Embedded()
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := priceHead +
-		"us-east-2,,p5.48xlarge,on-demand,55.04,USD,2026-07-20,aws-karpenter,listed,\n" +
-		"us-east-2,,p5.48xlarge,spot,60,USD,2026-07-20,aws-karpenter,listed,\n"
-	if !catalog.IsPrices([]byte(file)) || catalog.IsPrices([]byte("InstanceType,Price\n")) {
-		t.Error("a file is known by its header")
-	}
-	faults, err := c.VerifyPrices("aws.csv", "aws", strings.NewReader(file), "2026-11-30")
-	if err != nil || !slices.ContainsFunc(faults, func(f catalog.Fault) bool { return f.Kind == catalog.SpotNotBelow }) {
-		t.Errorf("%v, %v: spot above on demand is not found", faults, err)
-	}
-	if _, err := c.VerifyPrices("aws.csv", "aws", strings.NewReader(priceHead+"us-east-2,,nothing,on-demand,1,USD,2026-07-20,aws-karpenter,listed,\n"), "2026-11-30"); err == nil {
-		t.Error("an unknown machine passes")
 	}
 }

@@ -128,8 +128,8 @@ func Archive(files map[string][]byte) (packed []byte, hash string, err error) {
 	return b.Bytes(), hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// maxUnpacked bounds what an archive may unpack to: a hundred times the largest known.
-const maxUnpacked = 1 << 30
+// maxUnpacked bounds what an archive may unpack to: half a million prices, and forty times the built-in catalog.
+const maxUnpacked = 64 << 20
 
 // ReadArchive unpacks what Archive packed, as the source said it on the day asOf. All faults are reported together.
 func ReadArchive(source string, layer Layer, asOf string, packed []byte, chips *accelerator.Table) (*Snapshot, error) {

@@ -32,7 +32,7 @@ func writeMachines(w io.Writer, machines []*Machine, date func(string) string) e
 func WritePrices(w io.Writer, rows []Row) error { return writePrices(w, rows, asIs) }
 
 func writePrices(w io.Writer, rows []Row, date func(string) string) error {
-	return writeRows(w, priceColumns, len(rows), func(i int) []string {
+	return writeRows(w, PriceColumns, len(rows), func(i int) []string {
 		r, p := rows[i], rows[i].Price
 		if p.Mode == "" {
 			return []string{r.Region, r.Zone, r.InstanceType, "", "", "", "", "", "", ""}

@@ -92,10 +92,16 @@ func (t *Table) Provider(id string) (*Provider, bool) {
 // Providers lists all providers by id.
 func (t *Table) Providers() []*Provider { return slices.Clone(t.providers) }
 
+// Named is Find for those who have no use for suggestions, which take a while to find.
+func (t *Table) Named(text string) (*Provider, bool) {
+	p, ok := t.byName[fold(text)]
+	return p, ok
+}
+
 // Find finds a provider by the name people write: an id, a name in English or Chinese, or another usual name,
 // whatever its case and punctuation. The error is provider.unknown with suggestions.
 func (t *Table) Find(text string) (*Provider, error) {
-	if p, ok := t.byName[fold(text)]; ok {
+	if p, ok := t.Named(text); ok {
 		return p, nil
 	}
 	names := make([]string, 0, 2*len(t.providers))

@@ -3,8 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
+	"github.com/rackrate/rackrate/internal/facts/catalog/intake"
 	"github.com/rackrate/rackrate/internal/front/cli/render"
 	"github.com/rackrate/rackrate/internal/front/say"
 )
@@ -96,11 +95,17 @@ func runCatalogVerify(_ context.Context, o *verifyOptions, d *deps) error {
 		if err != nil {
 			return err
 		}
-		faults, err := verifyFile(name, data, o, d)
+		known, err := d.Catalog()
 		if err != nil {
 			return err
 		}
-		doc.Add(name, max(0, bytes.Count(data, []byte("\n"))-1), faults) // the first line is the header
+		rows, faults, err := intake.Verify(name, bytes.NewReader(data), o.today, intake.ReadOptions{
+			Provider: o.provider, Providers: d.Providers(), Chips: d.Chips(), Known: known,
+		})
+		if err != nil {
+			return err
+		}
+		doc.Add(name, rows, faults)
 	}
 	if err := d.show(doc); err != nil {
 		return err
@@ -109,20 +114,4 @@ func runCatalogVerify(_ context.Context, o *verifyOptions, d *deps) error {
 		return problem.New(problem.Input, "catalog.faulty_rows", problem.Args{"Count": n})
 	}
 	return nil
-}
-
-// verifyFile checks a file by its header: prices as the built-in catalog keeps them, a file a provider, or SkyPilot's format.
-func verifyFile(name string, data []byte, o *verifyOptions, d *deps) ([]catalog.Fault, error) {
-	if !catalog.IsPrices(data) {
-		return catalog.VerifySkyPilot(name, bytes.NewReader(data), d.Chips(), o.provider, o.today)
-	}
-	c, err := d.Catalog()
-	if err != nil {
-		return nil, err
-	}
-	provider := o.provider
-	if provider == "" {
-		provider = strings.TrimSuffix(filepath.Base(name), ".csv")
-	}
-	return c.VerifyPrices(name, provider, bytes.NewReader(data), o.today)
 }

@@ -33,15 +33,15 @@ func (f *folding) check() {
 		case slices.Contains(lasting, fault.Kind):
 			if i := o.mode(fault.Mode); i >= 0 {
 				o.prices[i].Flags = withFlags(o.prices[i].Flags, catalog.Flag(fault.Kind))
-				f.tell(o, fault)
+				f.tell(fault, o.prices[i].at)
 			}
 		}
 	}
 }
 
-// tell notes a fault at the first row of an offer.
-func (f *folding) tell(o *offer, fault catalog.Fault) {
-	fault.Line = o.rows[0].Line
+// tell notes a fault of a price at its row.
+func (f *folding) tell(fault catalog.Fault, at Place) {
+	fault.Line = at.Line
 	f.result.Faults = append(f.result.Faults, fault)
 }
 
@@ -51,15 +51,16 @@ func (f *folding) drop(key offerKey, o *offer, fault catalog.Fault) {
 	if i < 0 {
 		return // for another reason already
 	}
+	at := o.prices[i].at
 	o.prices = slices.Delete(o.prices, i, i+1)
 	if len(o.prices) > 0 {
-		f.tell(o, fault)
+		f.tell(fault, at)
 		return
 	}
 	delete(f.offers, key)
 	for _, at := range o.rows {
 		f.result.Rejections = append(f.result.Rejections, Rejection{
-			Kind: Kind(fault.Kind), InstanceType: key.instanceType, Region: key.region, At: at, Args: withMode(fault.Args, fault.Mode),
+			Kind: Kind(fault.Kind), Provider: key.provider, InstanceType: key.instanceType, Region: key.region, At: at, Args: withMode(fault.Args, fault.Mode),
 		})
 	}
 }
@@ -94,7 +95,8 @@ func (f *folding) rows() (machines []*catalog.Machine, rows []catalog.Row) {
 		if len(o.prices) == 0 {
 			rows = append(rows, row)
 		}
-		for _, row.Price = range o.prices {
+		for _, p := range o.prices {
+			row.Price = p.Price
 			rows = append(rows, row)
 		}
 	}
@@ -133,7 +135,7 @@ func (f *folding) same(keys []offerKey) bool {
 	first := f.offers[keys[0]]
 	return !slices.ContainsFunc(keys[1:], func(k offerKey) bool {
 		o := f.offers[k]
-		return len(o.prices) != len(first.prices) || slices.ContainsFunc(o.prices, func(p catalog.Price) bool {
+		return len(o.prices) != len(first.prices) || slices.ContainsFunc(o.prices, func(p quoted) bool {
 			i := first.mode(p.Mode)
 			if i < 0 {
 				return true

@@ -38,7 +38,7 @@ type refusal struct {
 func (in *Intake) identify(l *Listing) (id identity, no *refusal) {
 	known := in.known(l.Provider, l.InstanceType)
 	if known == nil && l.Accelerator == "" && l.Count == 0 && in.hinted(l) == nil {
-		return id, &refusal{UnknownMachine, problem.Args{"Missing": "model", "Count": l.Count}} // a family's chip, but how many?
+		return id, &refusal{UnknownMachine, problem.Args{"Missing": "model"}} // a family's chip, but how many?
 	}
 	ev := catalog.Evidence{Name: l.Accelerator, Texts: append(slices.Clone(l.Hints), l.InstanceType), MiB: l.MiB, Count: l.Count}
 	if l.Count > 0 && l.Count < 1 {
@@ -52,7 +52,7 @@ func (in *Intake) identify(l *Listing) (id identity, no *refusal) {
 		found, ok := catalog.Identify(in.o.Chips, ev)
 		switch {
 		case !ok:
-			return id, &refusal{UnknownChip, problem.Args{"Unknown": l.Accelerator, "Count": l.Count}}
+			return id, &refusal{UnknownChip, withCount(problem.Args{"Unknown": l.Accelerator}, l.Count)}
 		case found.Mismatch:
 			return id, &refusal{Kind(catalog.BadMemory), problem.Args{"Accelerator": found.Chip.Name, "MiB": l.MiB}}
 		}
@@ -61,7 +61,7 @@ func (in *Intake) identify(l *Listing) (id identity, no *refusal) {
 		id.chip = in.hinted(l)
 		id.flags = []catalog.Flag{catalog.AcceleratorInferred}
 	case known == nil:
-		return id, &refusal{UnknownMachine, problem.Args{"Missing": "model", "Count": l.Count}}
+		return id, &refusal{UnknownMachine, withCount(problem.Args{"Missing": "model"}, l.Count)}
 	}
 	if known != nil {
 		id = settled(id, known)
@@ -75,6 +75,14 @@ func (in *Intake) identify(l *Listing) (id identity, no *refusal) {
 		return id, &refusal{Kind(catalog.BadIdentity), problem.Args{"Missing": "memory", "Accelerator": id.chip.Name, "Count": id.count}}
 	}
 	return id, nil
+}
+
+// withCount adds a count where there is one.
+func withCount(args problem.Args, count float64) problem.Args {
+	if count > 0 {
+		args["Count"] = count
+	}
+	return args
 }
 
 // exactCount is a count of chips as the catalog holds it: whole, or a share with a small denominator, which lists round (0.333).
@@ -163,12 +171,16 @@ func (in *Intake) machine(l *Listing) (*catalog.Machine, *refusal) {
 	}
 	m := in.machines[key]
 	if m == nil {
+		if m = in.asKnown(l); m != nil {
+			in.machines[key] = m
+			return m, nil
+		}
 		m = &catalog.Machine{
 			Provider: l.Provider, InstanceType: l.InstanceType, Accelerator: id.chip, Count: id.count, VCPU: l.VCPU, RAM: l.RAM,
-			NVMe: l.NVMe, NetworkGbps: l.NetworkGbps, Network: l.Network, BareMetal: l.BareMetal, Confidential: l.Confidential,
-			Reservation: l.Reservation, Source: in.o.Source.ID, AsOf: in.o.AsOf, Flags: withFlags(id.flags, l.Flags...),
+			NVMe: l.NVMe, NetworkGbps: l.NetworkGbps, Network: l.Network, BareMetal: l.BareMetal, MIG: l.MIG,
+			Confidential: l.Confidential, GPUDirect: l.GPUDirect, Reservation: l.Reservation, Source: in.o.Source.ID, AsOf: in.o.AsOf, Flags: withFlags(id.flags, l.Flags...),
 		}
-		topology(m, l)
+		in.topology(m, l)
 		in.machines[key] = m
 		return m, nil
 	}
@@ -187,13 +199,27 @@ func (in *Intake) machine(l *Listing) (*catalog.Machine, *refusal) {
 	return m, nil
 }
 
-// topology sets how the chips of a machine are linked: as stated, else as their form factor has it.
-func topology(m *catalog.Machine, l *Listing) {
+// asKnown is the machine that is known under its name, where a listing says nothing of the machine but that; nil else.
+func (in *Intake) asKnown(l *Listing) *catalog.Machine {
+	known := in.known(l.Provider, l.InstanceType)
+	if known == nil || l.Accelerator != "" || l.Count != 0 || l.VCPU.Known() || l.RAM.Known() || !in.cited(known.Source) {
+		return nil
+	}
+	m := *known
+	m.Flags = withFlags(m.Flags, l.Flags...)
+	return &m
+}
+
+// topology sets how the chips of a machine are linked: as stated, else as is known of the machine, else as their form factor has it.
+func (in *Intake) topology(m *catalog.Machine, l *Listing) {
+	known := in.known(m.Provider, m.InstanceType)
 	switch {
 	case m.Count <= 1:
 		m.Topology, m.TopologyKnown = catalog.Single, true // one chip has no peers: nothing to infer
 	case l.Topology != catalog.UnknownTopo:
 		m.Topology, m.TopologyKnown = l.Topology, true
+	case known != nil && known.TopologyKnown && known.Accelerator == m.Accelerator && known.Count == m.Count:
+		m.Topology, m.TopologyKnown = known.Topology, true
 	default:
 		m.Topology = catalog.InferTopology(m.Accelerator, m.Count, append(slices.Clone(l.Hints), l.InstanceType, l.Accelerator)...)
 		if m.Topology != catalog.UnknownTopo {

@@ -53,13 +53,19 @@ type offerKey struct {
 // offer is what rows say of one machine in one place.
 type offer struct {
 	machine *catalog.Machine
-	prices  []catalog.Price // one of a way of paying
-	rows    []Place         // of all of them; the first keeps the offer
+	prices  []quoted // one of a way of paying
+	rows    []Place  // of all of them; the first keeps the offer
+}
+
+// quoted is a price with its row.
+type quoted struct {
+	catalog.Price
+	at Place
 }
 
 // mode finds the price of a way of paying, -1 where there is none.
 func (o *offer) mode(m catalog.BillingMode) int {
-	return slices.IndexFunc(o.prices, func(p catalog.Price) bool { return p.Mode == m })
+	return slices.IndexFunc(o.prices, func(p quoted) bool { return p.Mode == m })
 }
 
 // Intake takes rows in. It is not safe for use by several goroutines.
@@ -109,7 +115,7 @@ func (in *Intake) Pass(n int) {
 // Add takes a row.
 func (in *Intake) Add(l Listing) {
 	reject := func(k Kind, args problem.Args) {
-		in.Reject(Rejection{Kind: k, InstanceType: l.InstanceType, Region: l.Region, At: l.At, Args: args})
+		in.Reject(Rejection{Kind: k, Provider: l.Provider, InstanceType: l.InstanceType, Region: l.Region, At: l.At, Args: args})
 	}
 	if column, value := l.unprintable(); column != "" {
 		reject(Malformed, problem.Args{"Column": column, "Value": value, "Want": "text"})
@@ -142,9 +148,9 @@ func (in *Intake) Add(l Listing) {
 	o.rows = append(o.rows, l.At)
 	for _, p := range prices {
 		if i := o.mode(p.Mode); i < 0 {
-			o.prices = append(o.prices, p)
-		} else if better(p, o.prices[i]) {
-			o.prices[i] = p
+			o.prices = append(o.prices, quoted{p, l.At})
+		} else if better(p, o.prices[i].Price) {
+			o.prices[i] = quoted{p, l.At}
 		}
 	}
 }
@@ -170,12 +176,12 @@ func (l *Listing) unprintable() (column, value string) {
 const maxName = 256
 
 // better says which of two prices of one offer stands: the newer, of one day the cheaper (on a marketplace these are two machines,
-// and either can be had), of equal ones that with fewer doubts. Of two currencies neither is the cheaper; the one that comes first in
-// the alphabet stands.
+// and either can be had), of equal ones that with fewer doubts. Of two currencies neither is the cheaper: the first of the alphabet
+// stands.
 func better(p, have catalog.Price) bool {
 	cheaper := cmp.Compare(have.Hourly.Nanos(), p.Hourly.Nanos())
 	if a, b := have.Hourly.Currency(), p.Hourly.Currency(); a != b {
-		cheaper = strings.Compare(string(a), string(b))
+		cheaper = strings.Compare(string(b), string(a))
 	}
 	return cmp.Or(strings.Compare(p.AsOf, have.AsOf), cheaper, len(have.Flags)-len(p.Flags)) > 0
 }

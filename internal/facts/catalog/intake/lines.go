@@ -105,14 +105,18 @@ func (s *records) lineEnd(at int) (int, error) {
 		case searched > maxRecord:
 			return 0, problem.New(problem.Input, "intake.long_row", problem.Args{"MaxBytes": maxRecord}).At(s.file, s.lines+1)
 		}
-		if err := s.fill(); err != nil {
+		fresh, err := s.fill()
+		if err != nil {
 			return 0, err
+		}
+		if bytes.IndexByte(fresh, 0) >= 0 {
+			return 0, s.encoding("binary", 0)
 		}
 	}
 }
 
-// fill reads on.
-func (s *records) fill() error {
+// fill reads on and gives what is new.
+func (s *records) fill() ([]byte, error) {
 	if s.from > 0 {
 		s.to = copy(s.buf[:cap(s.buf)], s.buf[s.from:s.to])
 		s.from = 0
@@ -126,16 +130,13 @@ func (s *records) fill() error {
 	s.buf = s.buf[:s.to+n]
 	s.to += n
 	if s.total += int64(n); s.total > maxBytes {
-		return problem.New(problem.Input, "intake.too_large", problem.Args{"MaxBytes": maxBytes}).At(s.file, 0)
+		return nil, problem.New(problem.Input, "intake.too_large", problem.Args{"MaxBytes": maxBytes}).At(s.file, 0)
 	}
 	if err == io.EOF {
 		s.eof = true
 		err = nil
 	}
-	if bytes.IndexByte(room[:n], 0) >= 0 {
-		return s.encoding("binary", 0)
-	}
-	return err
+	return room[:n], err
 }
 
 // check refuses text in another encoding: spreadsheet programs save some by default.

@@ -29,8 +29,10 @@ type Listing struct {
 	Network      catalog.NetworkKind
 	Topology     catalog.Topology // empty where it is not stated
 	BareMetal    unit.Maybe[bool]
+	MIG          unit.Maybe[bool]
 	Confidential unit.Maybe[bool]
-	Reservation  bool // can only be had by reservation or capacity block
+	GPUDirect    unit.Maybe[bool] // GPUDirect Storage
+	Reservation  bool             // can only be had by reservation or capacity block
 
 	Flags  []catalog.Flag  // of the machine
 	Prices []catalog.Price // of the whole machine; an empty AsOf is the day of the reading; none: listed, price unknown
@@ -57,6 +59,7 @@ const (
 // Rejection is one row that was left out.
 type Rejection struct {
 	Kind         Kind
+	Provider     string // empty where it is not known
 	InstanceType string
 	Region       string
 	At           Place

@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -20,8 +21,8 @@ func (n *naming) find(name string) (string, bool) {
 	if n.table == nil || name == "" {
 		return "", false
 	}
-	p, err := n.table.Find(name)
-	if err != nil {
+	p, ok := n.table.Named(name)
+	if !ok {
 		return "", false
 	}
 	return p.ID, true
@@ -82,14 +83,22 @@ func (n *naming) of(stated, file string) string {
 	if slices.Contains(everyone, strings.ToLower(base)) {
 		return plainID(strings.Trim(folder, "."))
 	}
-	return plainID(base)
+	return cmp.Or(plainID(base), plainID(first))
 }
 
-// provider tells whose prices a file that does not say so holds.
-func (f *file) provider() (string, error) {
-	f.providers = naming{table: f.o.Providers}
-	if id := f.providers.of(f.o.Provider, f.file); id != "" {
-		return id, nil
+// regions are those that are known of a provider.
+func (n *naming) regions(id string) []provider.Region {
+	if n.table == nil {
+		return nil
 	}
-	return "", problem.New(problem.Input, "intake.no_provider", nil).At(f.file, 0)
+	return n.table.Regions(id)
+}
+
+// whose tells whose prices a file that does not say so holds.
+func (f *file) whose() error {
+	f.providers = naming{table: f.o.Providers}
+	if f.owner = f.providers.of(f.o.Provider, f.file); f.owner != "" {
+		return nil
+	}
+	return problem.New(problem.Input, "intake.no_provider", nil).At(f.file, 0)
 }

@@ -42,12 +42,14 @@ const CodeNotPrices = "intake.not_prices"
 // folder. After an error nothing that was handed on counts. Rows that cannot be read are rejected, each with its line.
 func Read(name string, r io.Reader, to Rows, o ReadOptions) error {
 	s := newRecords(name, r)
-	if err := s.fill(); err != nil {
-		return err
+	for s.to < len("PK\x03\x04") && !s.eof {
+		if _, err := s.fill(); err != nil {
+			return err
+		}
 	}
 	switch start := s.buf[s.from:s.to]; {
 	case bytes.HasPrefix(start, []byte("PK\x03\x04")):
-		return s.encoding("binary", 0)
+		return readArchive(name, io.MultiReader(bytes.NewReader(start), r), to, o)
 	case bytes.HasPrefix(start, []byte{0xff, 0xfe}), bytes.HasPrefix(start, []byte{0xfe, 0xff}):
 		return s.encoding("UTF-16", 0)
 	case bytes.IndexByte(start, 0) >= 0:
@@ -69,8 +71,10 @@ func Read(name string, r io.Reader, to Rows, o ReadOptions) error {
 		err = f.notPrices(head)
 	case f.isSkyPilot():
 		row, err = f.skyPilot()
+	case f.isOwn():
+		row, err = f.own()
 	default:
-		err = f.notPrices(head)
+		row, err = f.flat(head)
 	}
 	if err != nil {
 		return err
@@ -102,6 +106,7 @@ type file struct {
 	table
 	to        Rows
 	o         ReadOptions
+	owner     string // of rows that name no provider
 	providers naming
 	interned  map[string]string
 	machines  map[machineKey]*catalog.Machine
@@ -142,7 +147,7 @@ func (f *file) place() Place { return Place{File: f.file, Line: f.line} }
 
 func (f *file) reject(k Kind, instanceType, region string, args problem.Args) {
 	f.left++
-	f.to.Reject(Rejection{Kind: k, InstanceType: instanceType, Region: region, At: f.place(), Args: args})
+	f.to.Reject(Rejection{Kind: k, Provider: f.owner, InstanceType: instanceType, Region: region, At: f.place(), Args: args})
 }
 
 // add hands on a row, or rejects it where one of its cells could not be read.

@@ -32,7 +32,6 @@ func (f *file) isSkyPilot() bool {
 // dict, as JSON or as a bare name; 0.00 and null for what is not there. See docs/formats/import.md.
 type sky struct {
 	*file
-	owner  string // the provider of every row
 	quirk  quirk
 	money  money.Currency
 	flags  []catalog.Flag // of every price
@@ -67,8 +66,7 @@ func (f *file) skyPilot() (func([][]byte), error) {
 			*at = -1
 		}
 	}
-	var err error
-	if s.owner, err = f.provider(); err != nil {
+	if err := f.whose(); err != nil {
 		return nil, err
 	}
 	s.quirk = quirks[s.owner]
