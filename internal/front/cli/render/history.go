@@ -45,7 +45,7 @@ func (d *History) Markdown(p *Printer) { d.grid(p.Say, 0).Markdown(p) }
 func (d *History) grid(s *say.Speaker, top int) *Grid {
 	head := func(id string) string { return s.Text("column." + id) }
 	g := &Grid{Columns: []Column{
-		{Head: head("region"), Shrink: true}, {Head: head("pays")}, {Head: head("source"), Shrink: true, Drop: 2}, {Head: head("first")},
+		{Head: head("region"), Shrink: true}, {Head: head("pays")}, {Head: head("source"), Shrink: true, Drop: 3}, {Head: head("first"), Drop: 2},
 		{Head: head("price"), Right: true}, {Head: head("course")}, {Head: head("now"), Right: true}, {Head: head("change"), Right: true}, {Head: head("since"), Drop: 1},
 	}}
 	for i := range d.Series {
