@@ -97,13 +97,13 @@ func empty(s *catalog.Snapshot) bool {
 // plausible says what speaks against a snapshot as a whole.
 func plausible(source string, snap *catalog.Snapshot, was, after *catalog.Catalog) error {
 	if empty(snap) {
-		return problem.New(problem.Invalid, "refresh.empty", problem.Args{"Source": source})
+		return problem.New(problem.Input, "refresh.empty", problem.Args{"Source": source})
 	}
 	if n := len(was.Offers); n >= fewOffers && float64(len(after.Offers)) < leastKept*float64(n) {
-		return problem.New(problem.Invalid, "refresh.shrunk", problem.Args{"Source": source, "Before": n, "After": len(after.Offers)})
+		return problem.New(problem.Input, "refresh.shrunk", problem.Args{"Source": source, "Before": n, "After": len(after.Offers)})
 	}
 	if f, ok := medianFactor(was, after); ok && (f > mostFactor || f < 1/mostFactor) {
-		return problem.New(problem.Invalid, "refresh.jumped", problem.Args{"Source": source, "Factor": f})
+		return problem.New(problem.Input, "refresh.jumped", problem.Args{"Source": source, "Factor": f})
 	}
 	return nil
 }

@@ -58,6 +58,7 @@ type App struct {
 	Say    *say.Speaker
 	Today  string // ISO date
 
+	clock    func() time.Time // of the machine, which servers hold signatures against
 	exchange func() (money.Exchange, error)
 	own      func() ownModels
 	view     func() (*view, error)
@@ -75,11 +76,12 @@ func New(out Outside, lang string) (*App, error) {
 		src.Flags = map[config.Key]string{config.Lang: lang}
 	}
 	cfg, faults := config.Load(src)
-	a := &App{Outside: out, Config: cfg, Say: say.For(cfg.Language())}
+	a := &App{Outside: out, Config: cfg, Say: say.For(cfg.Language()), clock: out.Now}
 	a.exchange = sync.OnceValues(a.readExchange)
 	a.own = sync.OnceValue(a.readOwnModels)
 	day, err := today(out)
 	a.Today = day
+	a.Now = func() time.Time { return onDay(day, a.clock()) }
 	a.look()
 	return a, join(faults, err)
 }
@@ -110,6 +112,16 @@ func (a *App) look() {
 		a.Today = day
 	}
 	a.view = sync.OnceValues(a.readView)
+}
+
+// onDay is the time of day on a day: what is read and kept while RACKRATE_TODAY sets the day is of that day.
+func onDay(day string, now time.Time) time.Time {
+	d, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return now
+	}
+	now = now.UTC()
+	return d.Add(now.Sub(now.Truncate(24 * time.Hour)))
 }
 
 // today is the day in UTC: prices are dated, not timed, and two people who ask at once should get one answer.

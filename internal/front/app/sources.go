@@ -113,7 +113,7 @@ func (a *App) world() (feed.World, error) {
 		home = ""
 	}
 	return feed.World{
-		HTTP: fetch.New(fetch.Options{Agent: "rackrate"}), Env: a.Env, Home: home, Read: a.Files.Read, List: listFiles, Now: a.Now,
+		HTTP: fetch.New(fetch.Options{Agent: "rackrate"}), Env: a.Env, Home: home, Read: a.Files.Read, List: listFiles, Now: a.clock,
 		Chips: a.Chips(), Known: known,
 	}, nil
 }

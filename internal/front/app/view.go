@@ -111,8 +111,14 @@ func (a *App) snapshots(ctx context.Context, wanted []string) (snaps []*catalog.
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, s := range sources {
-		known = append(known, s.Name)
+	if len(wanted) > 0 { // a source that was not there on that day is no slip of the pen
+		all, err := db.Sources(ctx, time.Time{})
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, s := range all {
+			known = append(known, s.Name)
+		}
 	}
 	sources = slices.DeleteFunc(sources, func(s store.Source) bool {
 		return s.Snapshot == 0 || len(wanted) > 0 && !slices.Contains(wanted, s.Name)

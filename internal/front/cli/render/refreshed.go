@@ -2,6 +2,7 @@ package render
 
 import (
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/rackrate/rackrate/internal/facts/catalog"
@@ -30,12 +31,18 @@ func (d *Refreshed) Text(p *Printer, _ bool) {
 		d.remarks(p, &d.Results[i])
 	}
 	d.skipped(p)
-	p.Gap()
-	p.Para(p.Dim(p.Say.Text(d.next())), 0)
+	if next := d.next(); next != "" {
+		p.Gap()
+		p.Para(p.Dim(p.Say.Text(next)), 0)
+	}
 }
 
+// next is the message of what to do now; empty where nothing came in.
 func (d *Refreshed) next() string {
+	stands := func(r app.SourceResult) bool { return r.Err == nil }
 	switch {
+	case !slices.ContainsFunc(d.Results, stands):
+		return ""
 	case d.DryRun:
 		return "refresh.next.dry"
 	case d.Paths != nil:
@@ -169,7 +176,7 @@ func (d *Refreshed) rejections(p *Printer) {
 	s := p.Say
 	for _, k := range d.byKind() {
 		p.Gap()
-		p.Para(p.Bold(s.Value(k.count))+" "+rejectedText(k.kind, s), 2)
+		p.Para(s.Say("refresh.left_out", say.Args{"Rows": k.count, "Why": rejectedText(k.kind, s)}), 2)
 		if k.kind == string(intake.NoAccelerator) {
 			continue // no fault of theirs, and often most of a file
 		}
@@ -191,7 +198,7 @@ func rejectedText(kind string, s *say.Speaker) string {
 	if id := "rejected." + kind; s.Has(id) {
 		return s.Text(id)
 	}
-	return s.Say("refresh.rejected", say.Args{"Fault": s.Text("fault." + kind)})
+	return s.Text("fault." + kind)
 }
 
 // skipped says which sources were not read, and what would make them be.
