@@ -84,16 +84,30 @@ func Verify(c *Catalog, today string) []Fault { return VerifyAged(c, today, Stal
 
 // VerifyAged is Verify with another age limit, in days.
 func VerifyAged(c *Catalog, today string, maxDays int) []Fault {
-	v := verifier{sources: make(map[string]bool, len(c.Sources)), oldest: daysBefore(today, maxDays)}
-	for _, s := range c.Sources {
-		v.sources[s.ID] = true
-	}
+	v := newVerifier(c, today, maxDays)
 	for i, m := range c.Machines {
 		if i > 0 && compareMachines(m, c.Machines[i-1]) == 0 {
 			v.machine(m, Duplicate, nil)
 		}
 		v.checkMachine(m)
 	}
+	return v.prices(c)
+}
+
+// VerifyPrices is Verify for prices alone: machines are not judged.
+func VerifyPrices(c *Catalog, today string) []Fault {
+	return newVerifier(c, today, StaleAfterDays).prices(c)
+}
+
+func newVerifier(c *Catalog, today string, maxDays int) *verifier {
+	v := &verifier{sources: make(map[string]bool, len(c.Sources)), oldest: daysBefore(today, maxDays)}
+	for _, s := range c.Sources {
+		v.sources[s.ID] = true
+	}
+	return v
+}
+
+func (v *verifier) prices(c *Catalog) []Fault {
 	for _, o := range c.Offers {
 		v.checkOffer(o)
 	}
@@ -170,15 +184,18 @@ func (v *verifier) checkOffer(o *Offer) {
 }
 
 func (v *verifier) checkDiscount(o *Offer, p Price, onDemand money.Rate) {
-	args := problem.Args{"Price": p.Hourly.Decimal(), "OnDemand": onDemand.Decimal()}
+	var kind FaultKind
 	switch {
 	case p.Mode == Spot && p.Hourly.Nanos() >= onDemand.Nanos():
-		v.price(o, p, SpotNotBelow, args)
+		kind = SpotNotBelow
 	case p.Mode == Spot && p.Hourly.Nanos() <= onDemand.Nanos()/10:
-		v.price(o, p, SpotTenth, args)
+		kind = SpotTenth
 	case p.Mode.isCommitment() && p.Hourly.Nanos() > onDemand.Nanos():
-		v.price(o, p, ReservedAbove, args)
+		kind = ReservedAbove
+	default:
+		return
 	}
+	v.price(o, p, kind, problem.Args{"Price": p.Hourly.Decimal(), "OnDemand": onDemand.Decimal()})
 }
 
 func (m BillingMode) isCommitment() bool { return m.Term() >= PrepaidMonthHourly.Term() }

@@ -85,8 +85,8 @@ func (v *verifier) checkCounts(offers []*Offer) {
 		if o.Accelerator == nil || o.Count <= 0 {
 			continue
 		}
-		for _, p := range o.Prices {
-			if p.Mode == OnDemand || p.Mode == Spot {
+		for i := range o.Prices {
+			if p := &o.Prices[i]; p.Mode == OnDemand || p.Mode == Spot {
 				cells = append(cells, countCell{o, p})
 			}
 		}
@@ -110,7 +110,7 @@ func (v *verifier) checkCounts(offers []*Offer) {
 
 type countCell struct {
 	o *Offer
-	p Price
+	p *Price
 }
 
 // group orders cells by what may be compared: one provider, place, chip, mode, currency, day and kind of host.
@@ -139,11 +139,12 @@ const maxFall = 0.40
 
 func (v *verifier) compareCounts(small, big countCell) {
 	a, b := small.p.Hourly.Float()/small.o.Count, big.p.Hourly.Float()/big.o.Count
-	args := problem.Args{"PerAccelerator": b, "Other": small.o.InstanceType, "OtherPerAccelerator": a}
-	switch {
-	case small.p.Hourly == big.p.Hourly:
-		v.price(big.o, big.p, SamePrice, args)
-	case b < a*(1-maxFall) && big.p.Mode == OnDemand: // spot prices of two sizes are two markets
-		v.price(big.o, big.p, FallingPrice, args)
+	kind := SamePrice
+	if small.p.Hourly != big.p.Hourly {
+		if b >= a*(1-maxFall) || big.p.Mode != OnDemand { // spot prices of two sizes are two markets
+			return
+		}
+		kind = FallingPrice
 	}
+	v.price(big.o, *big.p, kind, problem.Args{"PerAccelerator": b, "Other": small.o.InstanceType, "OtherPerAccelerator": a})
 }

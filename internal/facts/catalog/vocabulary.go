@@ -16,5 +16,8 @@ var (
 // Modes lists the ways of paying in the order they are shown.
 func Modes() []BillingMode { return slices.Clone(modes) }
 
+// Known says whether a way of paying is one of ours.
+func (m BillingMode) Known() bool { return modeRank(m) >= 0 }
+
 // modeRank is the place of a mode in that order, -1 for one that is not known.
 func modeRank(m BillingMode) int { return slices.Index(modes, m) }

@@ -2,7 +2,6 @@ package intake
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/rackrate/rackrate/internal/base/money"
@@ -91,7 +90,7 @@ func modeOf(words string) (catalog.BillingMode, bool) {
 		}
 		return r
 	}, strings.ToLower(strings.TrimSpace(words)))
-	if m := catalog.BillingMode(words); slices.Contains(catalog.Modes(), m) {
+	if m := catalog.BillingMode(words); m.Known() {
 		return m, true
 	}
 	m, ok := modeWords[words]

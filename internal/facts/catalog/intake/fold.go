@@ -10,7 +10,7 @@ import (
 	"github.com/rackrate/rackrate/internal/facts/catalog"
 )
 
-// folding makes a result of the offers of an intake.
+// folding makes a result of the offers of an intake. They are the intake's own: one that changes is replaced.
 type folding struct {
 	in     *Intake
 	offers map[offerKey]*offer
@@ -23,7 +23,7 @@ var lasting = []catalog.FaultKind{catalog.FallingPrice, catalog.SamePrice, catal
 // check holds prices against each other, as catalog.Verify does: what must not rank is dropped, what is doubtful is flagged. An
 // offer that loses its last price is rejected with all its rows.
 func (f *folding) check() {
-	for _, fault := range catalog.Verify(f.catalog(), f.in.o.AsOf) {
+	for _, fault := range catalog.VerifyPrices(f.catalog(), f.in.o.AsOf) {
 		key := offerKey{machineKey{fault.Provider, fault.InstanceType}, fault.Region, fault.Zone}
 		o := f.offers[key]
 		switch {
@@ -32,11 +32,20 @@ func (f *folding) check() {
 			f.drop(key, o, fault)
 		case slices.Contains(lasting, fault.Kind):
 			if i := o.mode(fault.Mode); i >= 0 {
+				o = f.own(key, o)
 				o.prices[i].Flags = withFlags(o.prices[i].Flags, catalog.Flag(fault.Kind))
 				f.tell(fault, o.prices[i].at)
 			}
 		}
 	}
+}
+
+// own gives an offer whose prices may be changed.
+func (f *folding) own(key offerKey, o *offer) *offer {
+	c := *o
+	c.prices = slices.Clone(o.prices)
+	f.offers[key] = &c
+	return &c
 }
 
 // tell notes a fault of a price at its row.
@@ -52,8 +61,9 @@ func (f *folding) drop(key offerKey, o *offer, fault catalog.Fault) {
 		return // for another reason already
 	}
 	at := o.prices[i].at
-	o.prices = slices.Delete(o.prices, i, i+1)
-	if len(o.prices) > 0 {
+	if len(o.prices) > 1 {
+		o = f.own(key, o)
+		o.prices = slices.Delete(o.prices, i, i+1)
 		f.tell(fault, at)
 		return
 	}
@@ -76,28 +86,38 @@ func withMode(args problem.Args, mode catalog.BillingMode) problem.Args {
 
 // catalog folds the offers into a catalog.
 func (f *folding) catalog() *catalog.Catalog {
-	var sources []catalog.Source
-	for _, s := range f.in.sources {
-		sources = append(sources, s)
-	}
 	machines, rows := f.rows()
-	return catalog.New(machines, rows, sources)
+	return catalog.New(machines, rows, slices.Collect(maps.Values(f.in.sources)))
 }
 
+// rows gives machines and rows in the order that a catalog has them in: putting large rows in order costs more than all the rest.
 func (f *folding) rows() (machines []*catalog.Machine, rows []catalog.Row) {
-	used := map[*catalog.Machine]bool{}
+	n := 0
+	keys := make([]offerKey, 0, len(f.offers))
 	for k, o := range f.offers {
-		if !used[o.machine] {
-			used[o.machine] = true
+		keys = append(keys, k)
+		n += max(1, len(o.prices))
+	}
+	slices.SortFunc(keys, func(a, b offerKey) int {
+		return cmp.Or(strings.Compare(a.provider, b.provider), strings.Compare(a.instanceType, b.instanceType), strings.Compare(a.region, b.region),
+			strings.Compare(a.zone, b.zone))
+	})
+	rows = make([]catalog.Row, 0, n)
+	modes := catalog.Modes()
+	for _, k := range keys {
+		o := f.offers[k]
+		if len(machines) == 0 || machines[len(machines)-1] != o.machine {
 			machines = append(machines, o.machine)
 		}
 		row := catalog.Row{Machine: o.machine, Region: k.region, Zone: k.zone}
 		if len(o.prices) == 0 {
 			rows = append(rows, row)
 		}
-		for _, p := range o.prices {
-			row.Price = p.Price
-			rows = append(rows, row)
+		for _, mode := range modes {
+			if i := o.mode(mode); i >= 0 {
+				row.Price = o.prices[i].Price
+				rows = append(rows, row)
+			}
 		}
 	}
 	return machines, rows
@@ -111,22 +131,28 @@ func (f *folding) foldZones() {
 	}
 	zones := map[regionKey][]offerKey{}
 	for k := range f.offers {
-		rk := regionKey{k.machineKey, k.region}
-		zones[rk] = append(zones[rk], k)
+		if k.zone != "" {
+			rk := regionKey{k.machineKey, k.region}
+			zones[rk] = append(zones[rk], k)
+		}
 	}
 	for rk, keys := range zones {
-		if len(keys) == 1 && keys[0].zone == "" || !f.same(keys) {
+		if all := (offerKey{rk.machineKey, rk.region, ""}); f.offers[all] != nil {
+			keys = append(keys, all)
+		}
+		if !f.same(keys) {
 			continue
 		}
 		slices.SortFunc(keys, func(a, b offerKey) int { return strings.Compare(a.zone, b.zone) })
-		whole := f.offers[keys[0]]
+		whole := *f.offers[keys[0]]
+		whole.rows = slices.Clone(whole.rows)
 		for _, k := range keys[1:] {
 			whole.rows = append(whole.rows, f.offers[k].rows...)
 		}
 		for _, k := range keys {
 			delete(f.offers, k)
 		}
-		f.offers[offerKey{rk.machineKey, rk.region, ""}] = whole
+		f.offers[offerKey{rk.machineKey, rk.region, ""}] = &whole
 	}
 }
 
@@ -149,16 +175,15 @@ func (f *folding) same(keys []offerKey) bool {
 // finish sorts and counts.
 func (f *folding) finish() {
 	r := f.result
-	c := f.catalog()
-	r.Machines, r.Rows = c.Machines, c.Rows()
+	r.Machines, r.Rows = f.rows()
 	cited := map[string]bool{}
 	for i := range r.Rows {
 		cited[r.Rows[i].Machine.Source] = true
 		cited[r.Rows[i].Price.Source] = true
 	}
-	for _, s := range c.Sources {
-		if cited[s.ID] {
-			r.Sources = append(r.Sources, s)
+	for _, id := range slices.Sorted(maps.Keys(f.in.sources)) {
+		if cited[id] {
+			r.Sources = append(r.Sources, f.in.sources[id])
 		}
 	}
 	rows := 0

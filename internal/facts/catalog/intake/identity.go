@@ -20,9 +20,15 @@ type identity struct {
 	wholeNode bool
 }
 
-// told is what a listing says of its chips: the same in all of a machine's rows, as a rule.
+// stated is a machine and what the listing before said of its chips: the same in all of its rows, as a rule.
+type stated struct {
+	*catalog.Machine
+	told told
+	id   identity
+}
+
+// told is what a listing says of the chips of a machine.
 type told struct {
-	machineKey
 	accelerator, hints string
 	mib, count         float64
 }
@@ -157,35 +163,23 @@ func machinesOf(c *catalog.Catalog) map[machineKey]*catalog.Machine {
 // name other chips.
 func (in *Intake) machine(l *Listing) (*catalog.Machine, *refusal) {
 	key := machineKey{l.Provider, l.InstanceType}
-	says := told{key, l.Accelerator, strings.Join(l.Hints, "\x00"), l.MiB, l.Count}
-	id, ok := in.told[says]
-	if !ok {
-		var no *refusal
-		if id, no = in.identify(l); no != nil {
-			return nil, no
-		}
-		in.told[says] = id
-	}
-	if id.wholeNode {
-		in.fault(l, catalog.NodeMemory, "", problem.Args{"Accelerator": id.chip.Name, "MiB": l.MiB, "Count": id.count})
-	}
+	says := told{l.Accelerator, strings.Join(l.Hints, "\x00"), l.MiB, l.Count}
 	m := in.machines[key]
-	if m == nil {
-		if m = in.asKnown(l); m != nil {
+	if m == nil || m.told != says {
+		id, no := in.identify(l)
+		switch {
+		case no != nil:
+			return nil, no
+		case m == nil:
+			m = &stated{Machine: in.newMachine(l, id)}
 			in.machines[key] = m
-			return m, nil
+		case m.Accelerator != id.chip || m.Count != id.count:
+			return nil, &refusal{Kind(catalog.BadIdentity), problem.Args{"Conflict": m.Accelerator.Name, "Accelerator": id.chip.Name, "Count": id.count}}
 		}
-		m = &catalog.Machine{
-			Provider: l.Provider, InstanceType: l.InstanceType, Accelerator: id.chip, Count: id.count, VCPU: l.VCPU, RAM: l.RAM,
-			NVMe: l.NVMe, NetworkGbps: l.NetworkGbps, Network: l.Network, BareMetal: l.BareMetal, MIG: l.MIG,
-			Confidential: l.Confidential, GPUDirect: l.GPUDirect, Reservation: l.Reservation, Source: in.o.Source.ID, AsOf: in.o.AsOf, Flags: withFlags(id.flags, l.Flags...),
-		}
-		in.topology(m, l)
-		in.machines[key] = m
-		return m, nil
+		m.told, m.id = says, id
 	}
-	if m.Accelerator != id.chip || m.Count != id.count {
-		return nil, &refusal{Kind(catalog.BadIdentity), problem.Args{"Conflict": m.Accelerator.Name, "Accelerator": id.chip.Name, "Count": id.count}}
+	if m.id.wholeNode {
+		in.fault(l, catalog.NodeMemory, "", problem.Args{"Accelerator": m.id.chip.Name, "MiB": l.MiB, "Count": m.id.count})
 	}
 	differs := least(&m.VCPU, l.VCPU)
 	differs = least(&m.RAM, l.RAM) || differs
@@ -196,7 +190,22 @@ func (in *Intake) machine(l *Listing) (*catalog.Machine, *refusal) {
 	}
 	m.Flags = withFlags(m.Flags, l.Flags...)
 	m.Reservation = m.Reservation && l.Reservation
-	return m, nil
+	return m.Machine, nil
+}
+
+// newMachine is the machine that its first listing describes.
+func (in *Intake) newMachine(l *Listing, id identity) *catalog.Machine {
+	if m := in.asKnown(l); m != nil {
+		return m
+	}
+	m := &catalog.Machine{
+		Provider: l.Provider, InstanceType: l.InstanceType, Accelerator: id.chip, Count: id.count, VCPU: l.VCPU, RAM: l.RAM,
+		NVMe: l.NVMe, NetworkGbps: l.NetworkGbps, Network: l.Network, BareMetal: l.BareMetal, MIG: l.MIG,
+		Confidential: l.Confidential, GPUDirect: l.GPUDirect, Reservation: l.Reservation, Source: in.o.Source.ID, AsOf: in.o.AsOf,
+		Flags: withFlags(id.flags, l.Flags...),
+	}
+	in.topology(m, l)
+	return m
 }
 
 // asKnown is the machine that is known under its name, where a listing says nothing of the machine but that; nil else.

@@ -2,6 +2,7 @@ package intake
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -72,13 +73,13 @@ func (o *offer) mode(m catalog.BillingMode) int {
 type Intake struct {
 	o          Options
 	knownBy    map[machineKey]*catalog.Machine
-	machines   map[machineKey]*catalog.Machine
+	machines   map[machineKey]*stated
 	offers     map[offerKey]*offer
 	sources    map[string]catalog.Source
-	told       map[told]identity
 	rejections [][]Rejection // in blocks, so that hundreds of thousands are not copied as they grow
 	spellings  map[[2]string]*Spelling
 	faults     []catalog.Fault
+	scratch    []catalog.Price
 	read       int
 	passed     int
 }
@@ -86,7 +87,7 @@ type Intake struct {
 // New makes an intake.
 func New(o Options) *Intake {
 	return &Intake{
-		o: o, machines: map[machineKey]*catalog.Machine{}, offers: map[offerKey]*offer{}, told: map[told]identity{},
+		o: o, machines: map[machineKey]*stated{}, offers: map[offerKey]*offer{},
 		sources: map[string]catalog.Source{o.Source.ID: o.Source}, spellings: map[[2]string]*Spelling{},
 	}
 }
@@ -186,9 +187,9 @@ func better(p, have catalog.Price) bool {
 	return cmp.Or(strings.Compare(p.AsOf, have.AsOf), cheaper, len(have.Flags)-len(p.Flags)) > 0
 }
 
-// prices completes the prices of a listing. One that is none is told as a fault; where all are, the row is refused.
+// prices completes the prices of a listing, until the next one. One that is none is told as a fault; where all are, the row is refused.
 func (in *Intake) prices(l *Listing) ([]catalog.Price, *refusal) {
-	var out []catalog.Price
+	out := in.scratch[:0]
 	var last *refusal
 	for _, p := range l.Prices {
 		if p.AsOf == "" {
@@ -205,7 +206,7 @@ func (in *Intake) prices(l *Listing) ([]catalog.Price, *refusal) {
 		switch {
 		case p.Hourly.Nanos() <= 0:
 			kind = catalog.ZeroPrice
-		case !slices.Contains(catalog.Modes(), p.Mode):
+		case !p.Mode.Known():
 			kind, args = catalog.BadRow, problem.Args{"Column": "mode", "Value": string(p.Mode), "Want": "mode"}
 		case !in.cited(p.Source):
 			kind, args = catalog.BadSource, problem.Args{"Source": p.Source}
@@ -220,6 +221,7 @@ func (in *Intake) prices(l *Listing) ([]catalog.Price, *refusal) {
 		in.faults = in.faults[:len(in.faults)-len(l.Prices)] // told as the row's
 		return nil, last
 	}
+	in.scratch = out
 	return out, nil
 }
 
@@ -263,12 +265,7 @@ func (in *Intake) unrecognised(l *Listing) {
 // Result gives what was taken in so far: offers checked against each other, zones folded where they do not differ.
 func (in *Intake) Result() Result {
 	r := Result{Rejections: slices.Concat(in.rejections...), Faults: slices.Clone(in.faults)}
-	f := &folding{in: in, offers: make(map[offerKey]*offer, len(in.offers)), result: &r}
-	copies := make([]offer, 0, len(in.offers))
-	for k, o := range in.offers { // of the offers themselves, only prices and rows change below
-		copies = append(copies, offer{o.machine, slices.Clone(o.prices), slices.Clip(o.rows)})
-		f.offers[k] = &copies[len(copies)-1]
-	}
+	f := &folding{in: in, offers: maps.Clone(in.offers), result: &r}
 	f.check()
 	f.foldZones()
 	f.finish()

@@ -12,8 +12,8 @@ import (
 // Limits of a file. With them the worst file stays under 200 MB of memory: what a row leaves behind is bounded, and so are the rows.
 const (
 	maxBytes  = 256 << 20
-	maxRows   = 500_000 // that are left out
-	maxOffers = 200_000 // that are handed on
+	maxRows   = 400_000 // that are left out
+	maxPrices = 120_000 // of rows that are handed on; one without a price counts as one
 	maxRecord = 1 << 20 // bytes of one row; the longest known has under a thousand
 	maxLines  = 16      // of one row, where a cell is quoted over line breaks
 )

@@ -32,7 +32,7 @@ func (f *file) own() (func([][]byte), error) {
 		if p.Hourly, err = money.ParseRate(string(cells[4]), currency); err != nil {
 			f.bad("hourly", string(cells[4]), "price")
 		}
-		if !slices.Contains(catalog.Modes(), p.Mode) {
+		if !p.Mode.Known() {
 			f.bad("mode", get(3), "mode")
 		}
 		if !isCurrency(currency) {

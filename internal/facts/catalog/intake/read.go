@@ -112,7 +112,7 @@ type file struct {
 	machines  map[machineKey]*catalog.Machine
 	fault     *Rejection // the first fault of the row
 	left      int        // rows left out
-	added     int
+	added     int        // prices handed on
 }
 
 // each reads every row.
@@ -137,8 +137,8 @@ func (f *file) each(row func([][]byte)) error {
 			}
 			row(cells)
 		}
-		if f.left > maxRows || f.added > maxOffers {
-			return problem.New(problem.Input, "intake.too_many_rows", problem.Args{"Offers": maxOffers, "Others": maxRows}).At(f.file, f.line)
+		if f.left > maxRows || f.added > maxPrices {
+			return problem.New(problem.Input, "intake.too_many_rows", problem.Args{"Prices": maxPrices, "Others": maxRows}).At(f.file, f.line)
 		}
 	}
 }
@@ -157,7 +157,7 @@ func (f *file) add(l Listing) {
 		f.fault = nil
 		return
 	}
-	f.added++
+	f.added += max(1, len(l.Prices))
 	l.At = f.place()
 	f.to.Add(l)
 }

@@ -96,7 +96,11 @@ func (s *sky) row(cells [][]byte) {
 	name, count, info := get(s.column.name), get(s.column.count), get(s.column.info)
 	bare := len(name) == 0 && len(info) == 0 && isZero(count)
 	if bare && kind.bare != "" {
-		s.reject(kind.bare, kind.name, s.intern(get(s.column.region)), hostPart(kind.bare))
+		var args problem.Args
+		if kind.bare != NoAccelerator {
+			args = hostPart
+		}
+		s.reject(kind.bare, kind.name, s.intern(get(s.column.region)), args)
 		return
 	}
 	l := Listing{
@@ -135,12 +139,8 @@ func (s *sky) row(cells [][]byte) {
 	s.add(l)
 }
 
-func hostPart(k Kind) problem.Args {
-	if k == NoAccelerator {
-		return nil
-	}
-	return problem.Args{"Part": "host"}
-}
+// hostPart is what a rejected host says, in thousands of rows.
+var hostPart = problem.Args{"Part": "host"}
 
 // kind tells what a row of an instance type is where it names no accelerator: a host that is sold only with accelerators, a machine
 // that is known to have some, or one without.
