@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// Series is one line: its value at each step, the first step first.
+// Series is one line: its value at each step, the first step first; NaN where there is none, which is a gap.
 type Series struct {
 	Mark   string // one column wide: 1, 2, B
 	Name   string
@@ -37,6 +37,9 @@ func (l *Lines) steps() int {
 func (l *Lines) axis(ticks int) (low, high, step float64) {
 	for _, s := range l.Series {
 		for _, v := range s.Values {
+			if math.IsNaN(v) {
+				continue
+			}
 			low, high = math.Min(low, v), math.Max(high, v)
 		}
 	}

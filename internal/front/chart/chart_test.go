@@ -109,3 +109,16 @@ func TestTicks(t *testing.T) {
 		}
 	}
 }
+
+// Where a series has no value it has a gap, in both forms, and the axis is that of the values there are.
+func TestGaps(t *testing.T) {
+	no := math.NaN()
+	l := Lines{Series: []Series{{Mark: "1", Name: "a", Values: []float64{no, 2, 2, no, 3, no}}}, Number: plain}
+	if svg := string(l.SVG()); strings.Contains(svg, "NaN") || strings.Count(svg, "M") < 2 || !strings.Contains(svg, "h-4\"") {
+		t.Errorf("%s", svg)
+	}
+	text := strings.Join(l.Text(60, 8), "\n")
+	if n := strings.Count(text, "1"); n < 20 || n > 32 {
+		t.Errorf("%d marks of three steps in six:\n%s", n, text)
+	}
+}

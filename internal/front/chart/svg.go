@@ -3,6 +3,7 @@ package chart
 import (
 	"fmt"
 	"html"
+	"math"
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
@@ -51,18 +52,30 @@ func (l *Lines) SVG() []byte {
 	fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">%s</text>`+"\n", (left+svgWidth-right)/2, svgHeight-bottom+42, html.EscapeString(l.XName))
 	fmt.Fprintf(&b, `<text transform="translate(18 %d) rotate(-90)" text-anchor="middle">%s</text>`+"\n", top+field/2, html.EscapeString(l.YName))
 	for i, s := range l.Series {
-		var path strings.Builder
-		for step, v := range s.Values {
-			fmt.Fprintf(&path, "%s%.1f %.1f", map[bool]string{true: "M", false: "L"}[step == 0], x(step+1), y(v))
-		}
-		if len(s.Values) == 1 {
-			path.WriteString("h-40") // a point by itself would not be seen
-		}
-		fmt.Fprintf(&b, `<path class="line s%d" stroke-dasharray="%s" d="%s"/>`+"\n", i%len(dashes), dashes[i%len(dashes)], path.String())
+		fmt.Fprintf(&b, `<path class="line s%d" stroke-dasharray="%s" d="%s"/>`+"\n", i%len(dashes), dashes[i%len(dashes)], s.path(x, y))
 	}
 	l.legend(&b)
 	b.WriteString("</svg>\n")
 	return []byte(b.String())
+}
+
+// path is the line in SVG's words, broken at its gaps.
+func (s *Series) path(x func(end int) float64, y func(float64) float64) string {
+	var b strings.Builder
+	gap := func(step int) bool { return step < 0 || step >= len(s.Values) || math.IsNaN(s.Values[step]) }
+	for step, v := range s.Values {
+		if gap(step) {
+			continue
+		}
+		fmt.Fprintf(&b, "%s%.1f %.1f", map[bool]string{true: "M", false: "L"}[gap(step-1)], x(step+1), y(v))
+		switch {
+		case len(s.Values) == 1:
+			b.WriteString("h-40") // a point by itself would not be seen
+		case gap(step-1) && gap(step+1):
+			b.WriteString("h-4")
+		}
+	}
+	return b.String()
 }
 
 // legendRow is the height of a row of the legend; a name that fills half the width has a row to itself.

@@ -54,7 +54,11 @@ func (l *Lines) plot(low, high float64, field, rows int) [][]string {
 	owner := map[[2]int]int{}
 	for i, s := range l.Series {
 		for c := range field {
-			r := rowOf(s.at(c, field), low, high, rows)
+			v := s.at(c, field)
+			if math.IsNaN(v) {
+				continue
+			}
+			r := rowOf(v, low, high, rows)
 			if by, taken := owner[[2]int{r, c}]; taken && by != i {
 				grid[r][c] = overlap
 				continue

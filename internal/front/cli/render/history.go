@@ -154,13 +154,17 @@ func (d *History) Chart(s *say.Speaker) *chart.Lines {
 	const most = 9
 	steps := d.steps()
 	for i, x := range order[:min(most, len(order))] {
-		line := chart.Series{Mark: string(rune('1' + i)), Name: strings.Join([]string{x.Region, x.Zone, s.Value(x.Mode), x.Source}, " ")}
-		last := 0.0
+		place := x.Region
+		if x.Zone != "" {
+			place = x.Zone
+		}
+		line := chart.Series{Mark: string(rune('1' + i)), Name: place + " · " + s.Value(x.Mode) + " · " + x.Source}
 		for n := range steps {
+			v := math.NaN()
 			if p := pointAt(x, d.day(float64(n)/float64(max(1, steps-1)))); p != nil && p.Known {
-				last = p.Hourly.Float()
+				v = p.Hourly.Float()
 			}
-			line.Values = append(line.Values, last)
+			line.Values = append(line.Values, v)
 		}
 		c.Series = append(c.Series, line)
 	}
