@@ -7,7 +7,7 @@ import (
 
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/problem"
-	"github.com/rackrate/rackrate/internal/connect/strict"
+	"github.com/rackrate/rackrate/internal/facts/strict"
 )
 
 // name is what a source may be called: it stands in tables, files and addresses.

@@ -17,6 +17,7 @@ import (
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
+	"github.com/rackrate/rackrate/internal/facts/strict"
 )
 
 // Entry is one price.
@@ -129,36 +130,30 @@ func readTable(file string, data []byte) ([]row, problem.List) {
 }
 
 func readList(file string, data []byte) ([]row, problem.List) {
-	fault := func(line int, code string, args problem.Args) *problem.Error {
-		return problem.New(problem.Input, code, args).At(file, line)
+	f, root := strict.Load(file, data)
+	if root == nil {
+		return nil, problem.All(f.Err())
 	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil {
-		return nil, problem.List{fault(1, "book.yaml", problem.Args{"Detail": err.Error()})}
-	}
-	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.SequenceNode {
-		return nil, problem.List{fault(1, "book.no_list", nil)}
+	noList := func(n *yaml.Node) { f.Add(problem.New(problem.Input, "book.no_list", nil), n.Line) }
+	if root.Kind != yaml.SequenceNode {
+		noList(root)
 	}
 	var rows []row
-	var faults problem.List
-	for _, n := range doc.Content[0].Content {
-		if n.Kind != yaml.MappingNode {
-			faults = append(faults, fault(n.Line, "book.no_list", nil))
-			continue
-		}
-		r := row{line: n.Line}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			key, value := n.Content[i], n.Content[i+1]
-			k := slices.Index(keys, key.Value)
-			if k < 0 || value.Kind != yaml.ScalarNode {
-				faults = append(faults, fault(key.Line, "book.key", problem.Args{"Key": key.Value}).With(problem.Nearest(key.Value, keys, 1)...))
-				continue
+	for _, n := range root.Content {
+		switch {
+		case root.Kind != yaml.SequenceNode:
+		case n.Kind != yaml.MappingNode:
+			noList(n)
+		default:
+			m := f.Map(n, "", keys...)
+			r := row{line: n.Line}
+			for i, key := range keys {
+				r.text[i], r.lines[i] = m.Text(key), m.LineOf(key)
 			}
-			r.text[k], r.lines[k] = value.Value, value.Line
+			rows = append(rows, r)
 		}
-		rows = append(rows, r)
 	}
-	return rows, faults
+	return rows, problem.All(f.Err())
 }
 
 // entry reads the text of a row.

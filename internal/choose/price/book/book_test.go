@@ -38,8 +38,11 @@ func TestFaults(t *testing.T) {
 		{"no list", "{a: 1}", "1 book.no_list"},
 		{"a list of words", "- spot\n- {mode: spot, hourly: 1, currency: USD}\n", "1 book.no_list"},
 		{"an unknown key and a nested value", "- {mode: spot, hourly: 1, curency: USD}\n- {mode: [spot], hourly: 1, currency: USD}\n",
-			"1 book.key; 2 book.key; 1 book.currency; 2 book.mode"},
-		{"no YAML", "- {mode: [", "1 book.yaml"},
+			"1 file.unknown_key; 2 file.shape; 1 book.currency; 2 book.mode"},
+		{"a key twice", "- {mode: spot, hourly: 1, hourly: 9, currency: USD}\n", "1 file.twice"},
+		{"a second document", "- {mode: spot, hourly: 1, currency: USD}\n---\n- {mode: on-demand, hourly: 9, currency: USD}\n", "2 file.documents"},
+		{"an anchor", "- &a {mode: spot, hourly: 1, currency: USD}\n", "1 file.trick"},
+		{"no YAML", "- {mode: [\n", "2 file.syntax"},
 	} {
 		_, err := Parse("f", []byte(c.text))
 		var got []string

@@ -13,10 +13,10 @@ import (
 	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/connect/feed"
-	"github.com/rackrate/rackrate/internal/connect/strict"
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
 	"github.com/rackrate/rackrate/internal/facts/provider"
+	"github.com/rackrate/rackrate/internal/facts/strict"
 )
 
 // Of the file and of each term; the note and the document's name are for people.

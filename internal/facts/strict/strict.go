@@ -1,7 +1,7 @@
 // Package strict reads the files that teams write about prices: keys that it knows, in YAML without anchors and tags, with
 // every fault of a file at once, each with its line.
 //
-// Invariants: nothing unknown is skipped; a hostile file is cheap. Pure. Imported by connect and front/app.
+// Invariants: nothing unknown is skipped; a hostile file is cheap. Pure. Imported by anyone above facts.
 package strict
 
 import (
@@ -204,6 +204,8 @@ func (m *Map) Texts(key string) []string {
 		return nil
 	case n.Kind == yaml.ScalarNode:
 		return nonEmpty(m.scalar(key, n))
+	case len(n.Content) == 0: // it would be read as nothing, or as everything
+		m.File.Add(problem.New(problem.Input, "file.empty_value", problem.Args{"Key": m.path(key)}), n.Line)
 	}
 	var all []string
 	for _, c := range n.Content {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/rackrate/rackrate/internal/base/problem"
-	"github.com/rackrate/rackrate/internal/connect/strict"
+	"github.com/rackrate/rackrate/internal/facts/strict"
 )
 
 // read takes a file of one known form through everything.
@@ -47,6 +47,7 @@ func TestFaults(t *testing.T) {
 		{"all at once", "nmae: x\nname: [a]\nname: c\nnames: {a: b}\non: maybe\ninner:\n  prise: 2\n? [a]\n: b\nitems: x\n",
 			"1 file.unknown_key, 2 file.shape, 3 file.twice, 4 file.shape, 5 file.bad_value, 7 file.unknown_key, 7 file.missing, 8 file.key_not_text, 10 file.shape"},
 		{"no value", "name:\nnames: [a, '']\n", "1 file.empty_value, 2 file.empty_value"},
+		{"no values", "name: x\nnames: []\n", "2 file.empty_value"},
 	} {
 		f, _ := read([]byte(c.text))
 		var got []string
