@@ -91,7 +91,8 @@ type Maker struct {
 	Keyless bool
 	// Layer is what its rows rank as.
 	Layer catalog.Layer
-	// Title is the name of what is read, for the list of sources and the provenance of its rows.
+	// Title is the name of what is read, for the list of sources and the provenance of its rows, Reference where it is unless the
+	// user set another place. Of a file that the user set it is the file that tells both.
 	Title, Reference, Licence string
 	New                       func(Config, World) (Source, error)
 }

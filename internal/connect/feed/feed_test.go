@@ -81,7 +81,7 @@ func FuzzDecimal(f *testing.F) {
 func TestCheckListsEveryFault(t *testing.T) {
 	c := feed.Config{
 		Name: "mine", Kind: "azure", File: "sources.yaml", Line: 7, Endpoint: "http://prices.example.com",
-		Endpoints: map[string]string{"sku": "https://user:hidden@example.com", "skus": "https://example.com\x7f"},
+		Endpoints: map[string]string{"sku": "https://user:hidden@example.com", "skus": "https://example.com\x7f", "more": "https://example.com/?key=hidden"},
 		Providers: []string{"aws"}, Path: "x", Currency: "usd", Options: map[string]string{"tenent": "a"},
 	}
 	faults := c.Check(feed.Takes{Currency: true, Endpoints: []string{"skus"}, Options: []string{"tenant"}})
@@ -93,8 +93,8 @@ func TestCheckListsEveryFault(t *testing.T) {
 		}
 	}
 	want := []string{
-		"feed.not_taken", "feed.not_taken", "feed.bad_setting", "feed.unknown_option", "feed.unknown_endpoint",
-		"fetch.insecure", "fetch.bad_url", "feed.bad_setting",
+		"feed.not_taken", "feed.not_taken", "feed.bad_setting", "feed.unknown_option", "feed.unknown_endpoint", "feed.unknown_endpoint",
+		"fetch.insecure", "feed.bad_setting", "fetch.bad_url", "feed.bad_setting",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("faults %v, want %v", got, want)

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"errors"
+	"io/fs"
 	"maps"
 	"net/url"
 	"slices"
@@ -56,7 +57,7 @@ func (c *Config) Check(t Takes) problem.List {
 			continue
 		}
 		u, err := url.Parse(address)
-		if err != nil { // it may hold a password, so it is not repeated
+		if err != nil || u.RawQuery != "" || u.Fragment != "" { // it may hold a password, so it is not repeated
 			add(c.Bad("endpoint", "…", "https://host/path"))
 			continue
 		}
@@ -70,6 +71,17 @@ func (c *Config) Check(t Takes) problem.List {
 // Bad is the fault of a setting with a value that cannot be; want says what can, in words that need no translation.
 func (c *Config) Bad(key, value, want string) *problem.Error {
 	return problem.New(problem.Input, "feed.bad_setting", problem.Args{"Source": c.Name, "Key": key, "Value": value, "Want": want}).At(c.File, c.Line)
+}
+
+// Unreadable is the problem of a file or folder that the user set and the file system does not give.
+func (c *Config) Unreadable(path string, err error) error {
+	if p, ok := errors.AsType[*problem.Error](err); ok { // whoever read it has said what is wrong
+		return p
+	}
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pe.Err // without the path, which is told already
+	}
+	return problem.New(problem.Input, "feed.unreadable", problem.Args{"Source": c.Name, "Path": path, "Error": err.Error()}).At(c.File, c.Line)
 }
 
 // Address is where to ask: what the user set under a name, else the vendor's own. The empty name is that of Endpoint.

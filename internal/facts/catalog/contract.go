@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"fmt"
 	"io"
 	"math"
 	"path"
@@ -68,6 +69,12 @@ func (t *Term) modesOf() []BillingMode {
 		return []BillingMode{OnDemand}
 	}
 	return t.Modes
+}
+
+// butForChip tells terms apart by all but the chip.
+func (t Term) butForChip() string {
+	t.Accelerator = ""
+	return fmt.Sprintf("%+v", t)
 }
 
 const termColumns = "provider,instance_type,accelerator,region,modes,off,hourly,per,currency,from,until,as_of,source"

@@ -242,7 +242,8 @@ func (m *merger) believed(c *candidate, voices []voice) bool {
 	return true
 }
 
-// agree lays contracts over the prices: of the terms in force that fit, the last one counts. It gives those that fit nothing.
+// agree lays contracts over the prices: of the terms in force that fit, the last one counts. It gives those that fit nothing,
+// unless one that differs in its chip alone does: "H100" is several chips, of which a provider has some.
 func agree(rows []Row, terms []Term, today string) (out []Row, idle []Term) {
 	if len(terms) == 0 {
 		return rows, nil
@@ -256,9 +257,13 @@ func agree(rows []Row, terms []Term, today string) (out []Row, idle []Term) {
 		out = append(out, agreed(rows[i:j], terms, today, used)...)
 		i = j
 	}
-	for i, t := range terms {
-		if !used[i] {
-			idle = append(idle, t)
+	useful := map[string]bool{}
+	for i := range terms {
+		useful[terms[i].butForChip()] = useful[terms[i].butForChip()] || used[i]
+	}
+	for i := range terms {
+		if !useful[terms[i].butForChip()] {
+			idle = append(idle, terms[i])
 		}
 	}
 	return out, idle

@@ -246,6 +246,11 @@ func TestContracts(t *testing.T) {
 			terms: []Term{{Provider: "aws", Off: unit.Some(0.5), From: "2026-06-02"}, {Provider: "aws", Off: unit.Some(0.5), Until: "2026-05-31"}, {Provider: "gcp", Off: unit.Some(0.5)}},
 			idle:  3,
 		},
+		"of several chips some": {
+			terms: []Term{{Provider: "aws", InstanceType: "p5.*", Accelerator: "H100-PCIe-80GB", Off: unit.Some(0.5)}, {Provider: "aws", InstanceType: "p5.*", Accelerator: "H100-SXM-80GB", Off: unit.Some(0.5)},
+				{Provider: "aws", InstanceType: "p5.*", Accelerator: "H100-NVL-94GB", Off: unit.Some(0.4)}},
+			want: map[string]string{"p5.48xlarge us-east-1 on-demand": "50", "p5.48xlarge eu-west-1 on-demand": "60"}, idle: 1,
+		},
 		"from and until are days of the contract": {
 			terms: []Term{{Provider: "aws", InstanceType: "p5.48xlarge", Off: unit.Some(0.5), From: "2026-06-01", Until: "2026-06-01"}},
 			want:  map[string]string{"p5.48xlarge us-east-1 on-demand": "50", "p5.48xlarge eu-west-1 on-demand": "60"},

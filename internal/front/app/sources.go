@@ -91,7 +91,7 @@ func (a *App) jobs(names []string, w feed.World) (jobs []refresh.Job, skipped []
 		switch {
 		case err == nil:
 			jobs = append(jobs, refresh.Job{Name: c.Name, Layer: maker.Layer, Source: source, From: catalog.Source{
-				ID: c.Name, Title: maker.Title, Reference: cmp.Or(maker.Reference, c.Path, c.Name), Licence: maker.Licence,
+				ID: c.Name, Title: cmp.Or(maker.Title, filepath.Base(c.Path)), Reference: cmp.Or(filepath.ToSlash(c.Path), c.Endpoint, maker.Reference), Licence: maker.Licence,
 			}})
 		case !named && problem.All(err)[0].Code == feed.CodeNoCredentials:
 			skipped = append(skipped, Skipped{c.Name, err})

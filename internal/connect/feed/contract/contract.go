@@ -15,7 +15,7 @@ import (
 
 // Maker makes the source of kind contract, one for each file of terms.
 var Maker = feed.Maker{
-	Kind: "contract", Layer: catalog.Contract, Title: "contract", Reference: "a file of the team", Licence: "your own", New: open,
+	Kind: "contract", Layer: catalog.Contract, Licence: "your own", New: open,
 }
 
 type source struct {
@@ -45,7 +45,7 @@ func open(c feed.Config, w feed.World) (feed.Source, error) {
 func (s *source) Fetch(ctx context.Context, to feed.Sink) error {
 	data, err := s.world.Read(s.Path)
 	if err != nil {
-		return problem.New(problem.Input, "contract.unreadable", problem.Args{"Path": s.Path, "Error": err.Error()}).At(s.File, s.Line)
+		return s.Unreadable(s.Path, err)
 	}
 	terms, err := Parse(s.Path, data, s.world.Chips)
 	if err != nil {

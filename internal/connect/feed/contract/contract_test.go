@@ -96,6 +96,7 @@ func TestBadFile(t *testing.T) {
 func TestFaultsOfTheWhole(t *testing.T) {
 	for _, c := range []struct{ name, text, code string }{
 		{"no provider", "date: 2026-04-01\nterms: [{off: 5%}]", "file.missing"},
+		{"a list of no GPUs", "provider: aws\ndate: 2026-04-01\nterms: [{gpu: [], off: 5%}, {gpu: H200, off: 6%}]", "file.empty_value"},
 		{"no terms", "provider: aws\ndate: 2026-04-01", "file.missing"},
 		{"one twice", "provider: aws\ndate: 2026-04-01\nterms: [{gpu: H100, off: 5%}, {gpu: H100 SXM, off: 6%}]", "contract.twice"},
 		{"empty", "", "file.empty"},
@@ -119,7 +120,7 @@ func TestSettings(t *testing.T) {
 		{feed.Config{}, feed.CodeNoCredentials},
 		{feed.Config{File: "s.yaml", Line: 2}, "feed.bad_setting"},
 		{feed.Config{Path: "a", Endpoint: "https://example.com"}, "feed.not_taken"},
-		{feed.Config{Path: "a"}, "contract.unreadable"},
+		{feed.Config{Path: "a"}, "feed.unreadable"},
 	} {
 		err := feedtest.Open(contract.Maker, c.c, w).Fetch(t.Context(), &feedtest.Sink{})
 		if p := problem.All(err); len(p) != 1 || p[0].Code != c.code {

@@ -136,7 +136,7 @@ func (s *source) parts() (map[string]part, error) {
 	}
 	names, err := s.world.List(s.Path)
 	if err != nil {
-		return nil, problem.New(problem.Input, "feed.folder", problem.Args{"Source": s.Name, "Path": s.Path, "Error": err.Error()}).At(s.File, s.Line)
+		return nil, s.Unreadable(s.Path, err)
 	}
 	for _, name := range names {
 		if path.Base(name) == "vms.csv" {
@@ -172,9 +172,10 @@ func version(name string) string {
 }
 
 func (s *source) file(p part, to feed.Sink) error {
-	data, err := s.world.Read(path.Join(s.Path, p.at))
+	name := path.Join(s.Path, p.at)
+	data, err := s.world.Read(name)
 	if err != nil {
-		return problem.New(problem.Input, "feed.folder", problem.Args{"Source": s.Name, "Path": path.Join(s.Path, p.at), "Error": err.Error()})
+		return s.Unreadable(name, err)
 	}
 	rows, err := s.read(p, bytes.NewReader(data))
 	if err != nil {

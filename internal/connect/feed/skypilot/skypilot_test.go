@@ -163,7 +163,7 @@ func TestFolder(t *testing.T) {
 	if _, err := folder(t, map[string]string{"README.md": "x"}, feed.Config{}); problem.All(err)[0].Code != "feed.empty" {
 		t.Errorf("%v", err)
 	}
-	if _, err := folder(t, nil, feed.Config{}); problem.All(err)[0].Code != "feed.folder" {
+	if _, err := folder(t, nil, feed.Config{}); problem.All(err)[0].Code != "feed.unreadable" {
 		t.Errorf("%v", err)
 	}
 }

@@ -70,6 +70,9 @@ func term(t *catalog.Term, s *say.Speaker) string {
 		what = s.Say("status.term.off", say.Args{"Percent": s.Percent(off)})
 	} else {
 		what = s.Rate(t.Hourly) + "/h"
+		if t.PerGPU {
+			what = s.Say("status.term.per_gpu", say.Args{"Rate": what})
+		}
 	}
 	text := t.Source + ": " + t.Provider
 	for _, part := range []string{t.InstanceType, t.Accelerator, t.Region} {
