@@ -290,7 +290,10 @@ func fixed(n int64, places int) string {
 	if n < 0 {
 		sign, u = "-", -u
 	}
-	s := fmt.Sprintf("%0*d", places+1, u)
+	s := strconv.FormatUint(u, 10)
+	if len(s) <= places {
+		s = strings.Repeat("0", places+1-len(s)) + s
+	}
 	whole, frac := s[:len(s)-places], s[len(s)-places:]
 	for len(frac) > 2 && frac[len(frac)-1] == '0' {
 		frac = frac[:len(frac)-1]

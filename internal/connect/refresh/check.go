@@ -3,6 +3,7 @@ package refresh
 import (
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
@@ -95,24 +96,25 @@ func empty(s *catalog.Snapshot) bool {
 }
 
 // plausible says what speaks against a snapshot as a whole.
-func plausible(source string, snap *catalog.Snapshot, was, after *catalog.Catalog) error {
+func plausible(source string, snap *catalog.Snapshot, was, after *catalog.Catalog, changes []catalog.Change) error {
 	if empty(snap) {
 		return problem.New(problem.Input, "refresh.empty", problem.Args{"Source": source})
 	}
 	if n := len(was.Offers); n >= fewOffers && float64(len(after.Offers)) < leastKept*float64(n) {
 		return problem.New(problem.Input, "refresh.shrunk", problem.Args{"Source": source, "Before": n, "After": len(after.Offers)})
 	}
-	if f, ok := medianFactor(was, after); ok && (f > mostFactor || f < 1/mostFactor) {
+	if f, ok := medianFactor(changes, after); ok && (f > mostFactor || f < 1/mostFactor) {
 		return problem.New(problem.Input, "refresh.jumped", problem.Args{"Source": source, "Factor": f})
 	}
 	return nil
 }
 
 // medianFactor is the median of new price over old, of all prices there were and are; false where they are too few.
-func medianFactor(was, after *catalog.Catalog) (float64, bool) {
+func medianFactor(changes []catalog.Change, after *catalog.Catalog) (float64, bool) {
 	var logs []float64
 	common := 0
-	for _, c := range catalog.Diff(was, after) {
+	for i := range changes {
+		c := &changes[i]
 		if c.Kind() == catalog.Dearer || c.Kind() == catalog.Cheaper {
 			logs = append(logs, math.Log(c.New.Float()/c.Old.Float()))
 		}
@@ -121,15 +123,19 @@ func medianFactor(was, after *catalog.Catalog) (float64, bool) {
 		}
 	}
 	// Prices that are in both and the same are no changes: their factor is one.
-	for _, o := range after.Offers {
-		common += len(o.Prices)
-	}
-	for range common {
-		logs = append(logs, 0)
-	}
-	if len(logs) < leastCommon {
+	common += after.Prices()
+	n := len(logs) + common
+	if n < leastCommon {
 		return 0, false
 	}
 	slices.Sort(logs)
-	return math.Exp(logs[len(logs)/2]), true
+	low := sort.SearchFloat64s(logs, 0) // changes that lie below the prices that stayed
+	switch mid := n / 2; {
+	case mid < low:
+		return math.Exp(logs[mid]), true
+	case mid < low+common:
+		return 1, true
+	default:
+		return math.Exp(logs[mid-common]), true
+	}
 }

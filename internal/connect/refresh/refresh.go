@@ -192,10 +192,11 @@ func (r *runner) publish(ctx context.Context, snap, before *catalog.Snapshot) er
 		was = catalog.New(before.Machines, before.Rows, before.Sources)
 	}
 	r.result.Offers, r.result.Prices = len(after.Offers), after.Prices()
-	if err := plausible(r.job.Name, snap, was, after); err != nil && (!r.o.Force || empty(snap)) {
+	changes := catalog.Diff(was, after)
+	if err := plausible(r.job.Name, snap, was, after, changes); err != nil && (!r.o.Force || empty(snap)) {
 		return r.fail(ctx, err)
 	}
-	r.result.Changes = catalog.Diff(was, after)
+	r.result.Changes = changes
 	if before != nil {
 		watched, err := r.watched(ctx)
 		if err != nil {

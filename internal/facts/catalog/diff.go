@@ -53,6 +53,9 @@ func (c *Change) Kind() ChangeKind {
 // Diff lists what changed from one state of a catalog to another, in catalog order.
 func Diff(before, after *Catalog) []Change {
 	var out []Change
+	if len(before.Offers) == 0 {
+		out = make([]Change, 0, after.Prices())
+	}
 	walk := func(o *Offer, p *Price, q *Price) {
 		c := Change{Provider: o.Provider, InstanceType: o.InstanceType, Region: o.Region, Zone: o.Zone}
 		sold := false

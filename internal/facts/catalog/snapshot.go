@@ -3,6 +3,7 @@ package catalog
 import (
 	"archive/zip"
 	"bytes"
+	"compress/flate"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -105,6 +106,8 @@ func (s *Snapshot) Files() (map[string][]byte, error) {
 func Archive(files map[string][]byte) (packed []byte, hash string, err error) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
+	// The fastest level packs prices to a seventh where the usual one packs them to a tenth, in a third of the time.
+	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestSpeed) })
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		f, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
@@ -128,8 +131,8 @@ func Archive(files map[string][]byte) (packed []byte, hash string, err error) {
 	return b.Bytes(), hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// maxUnpacked bounds what an archive may unpack to: half a million prices, and forty times the built-in catalog.
-const maxUnpacked = 64 << 20
+// maxUnpacked bounds what an archive may unpack to: five million prices.
+const maxUnpacked = 512 << 20
 
 // ReadArchive unpacks what Archive packed, as the source said it on the day asOf. All faults are reported together.
 func ReadArchive(source string, layer Layer, asOf string, packed []byte, chips *accelerator.Table) (*Snapshot, error) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/problem"
@@ -78,34 +77,15 @@ func looksLike(each, low, high float64) string {
 	return "unknown"
 }
 
-// checkCounts compares machines of one place and chip whose hosts are alike and whose counts differ.
-func (v *verifier) checkCounts(offers []*Offer) {
-	var cells []countCell
-	for _, o := range offers {
-		if o.Accelerator == nil || o.Count <= 0 {
-			continue
-		}
-		for i := range o.Prices {
-			if p := &o.Prices[i]; p.Mode == OnDemand || p.Mode == Spot {
-				cells = append(cells, countCell{o, p})
-			}
-		}
-	}
-	slices.SortStableFunc(cells, compareCells)
-	// Each cell is held against the cheapest one of the next smaller count: a provider that sells two series on one
-	// chip, one of them at a discount, is no fault.
-	var smaller, cheapest countCell
-	for i, c := range cells {
-		switch {
-		case i == 0 || cheapest.group(c) != 0:
-			smaller, cheapest = countCell{}, c
-		case c.o.Count > cheapest.o.Count:
-			smaller, cheapest = cheapest, c
-		}
-		if smaller.o != nil {
-			v.compareCounts(smaller, c)
-		}
-	}
+// countGroup is what prices of machines with different counts may be compared within: one provider, place, chip, mode, currency, day
+// and kind of host.
+type countGroup struct {
+	provider, region, zone string
+	chip                   *accelerator.Accelerator
+	mode                   BillingMode
+	currency               money.Currency
+	asOf                   string
+	host                   float64
 }
 
 type countCell struct {
@@ -113,16 +93,41 @@ type countCell struct {
 	p *Price
 }
 
-// group orders cells by what may be compared: one provider, place, chip, mode, currency, day and kind of host.
-func (c countCell) group(d countCell) int {
-	return cmp.Or(strings.Compare(c.o.Provider, d.o.Provider), strings.Compare(c.o.Region, d.o.Region), strings.Compare(c.o.Zone, d.o.Zone),
-		strings.Compare(c.o.Accelerator.Name, d.o.Accelerator.Name), cmp.Compare(modeRank(c.p.Mode), modeRank(d.p.Mode)),
-		strings.Compare(string(c.p.Hourly.Currency()), string(d.p.Hourly.Currency())), strings.Compare(c.p.AsOf, d.p.AsOf),
-		cmp.Compare(hostClass(c.o.Machine), hostClass(d.o.Machine)))
+// checkCounts compares machines of one place and chip whose hosts are alike and whose counts differ.
+func (v *verifier) checkCounts(offers []*Offer) {
+	groups := map[countGroup][]countCell{}
+	for _, o := range offers {
+		if o.Accelerator == nil || o.Count <= 0 {
+			continue
+		}
+		key := countGroup{provider: o.Provider, region: o.Region, zone: o.Zone, chip: o.Accelerator, host: hostClass(o.Machine)}
+		for i := range o.Prices {
+			if p := &o.Prices[i]; p.Mode == OnDemand || p.Mode == Spot {
+				key.mode, key.currency, key.asOf = p.Mode, p.Hourly.Currency(), p.AsOf
+				groups[key] = append(groups[key], countCell{o, p})
+			}
+		}
+	}
+	for _, cells := range groups {
+		v.checkGroup(cells)
+	}
 }
 
-func compareCells(c, d countCell) int {
-	return cmp.Or(c.group(d), cmp.Compare(c.o.Count, d.o.Count), cmp.Compare(c.p.Hourly.Nanos(), d.p.Hourly.Nanos()))
+// checkGroup holds each cell against the cheapest one of the next smaller count: a provider that sells two series on one chip, one of
+// them at a discount, is no fault.
+func (v *verifier) checkGroup(cells []countCell) {
+	slices.SortStableFunc(cells, func(c, d countCell) int {
+		return cmp.Or(cmp.Compare(c.o.Count, d.o.Count), cmp.Compare(c.p.Hourly.Nanos(), d.p.Hourly.Nanos()))
+	})
+	smaller, cheapest := countCell{}, cells[0]
+	for _, c := range cells {
+		if c.o.Count > cheapest.o.Count {
+			smaller, cheapest = cheapest, c
+		}
+		if smaller.o != nil {
+			v.compareCounts(smaller, c)
+		}
+	}
 }
 
 // hostClass is the CPUs per chip to the nearest power of two: a big host explains a big price for one chip.

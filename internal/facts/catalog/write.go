@@ -32,15 +32,15 @@ func writeMachines(w io.Writer, machines []*Machine, date func(string) string) e
 func WritePrices(w io.Writer, rows []Row) error { return writePrices(w, rows, asIs) }
 
 func writePrices(w io.Writer, rows []Row, date func(string) string) error {
+	var cells [10]string // of one row, reused: a list has a hundred thousand
 	return writeRows(w, PriceColumns, len(rows), func(i int) []string {
-		r, p := rows[i], rows[i].Price
-		if p.Mode == "" {
-			return []string{r.Region, r.Zone, r.InstanceType, "", "", "", "", "", "", ""}
+		r, p := &rows[i], &rows[i].Price
+		cells = [10]string{r.Region, r.Zone, r.InstanceType}
+		if p.Mode != "" {
+			cells[3], cells[4], cells[5] = string(p.Mode), p.Hourly.Decimal(), string(p.Hourly.Currency())
+			cells[6], cells[7], cells[8], cells[9] = date(p.AsOf), p.Source, string(p.Confidence), joinFlags(p.Flags)
 		}
-		return []string{
-			r.Region, r.Zone, r.InstanceType, string(p.Mode), p.Hourly.Decimal(), string(p.Hourly.Currency()),
-			date(p.AsOf), p.Source, string(p.Confidence), joinFlags(p.Flags),
-		}
+		return cells[:]
 	})
 }
 
@@ -55,22 +55,21 @@ func writeSources(w io.Writer, sources []Source, date func(string) string) error
 }
 
 func writeRows(w io.Writer, columns string, n int, row func(int) []string) error {
-	var b strings.Builder
-	b.WriteString(columns)
+	b := append(make([]byte, 0, len(columns)+64*n), columns...)
 	for i := range n {
 		for j, f := range row(i) {
-			b.WriteByte("\n,"[min(j, 1)])
-			if strings.ContainsAny(f, "\r\n") {
+			b = append(b, "\n,"[min(j, 1)])
+			switch {
+			case !strings.ContainsAny(f, ",\"\r\n"):
+				b = append(b, f...)
+			case strings.ContainsAny(f, "\r\n"):
 				return fmt.Errorf("catalog: a cell holds a line break: %q", f)
+			default:
+				b = append(append(append(b, '"'), strings.ReplaceAll(f, `"`, `""`)...), '"')
 			}
-			if strings.ContainsAny(f, `,"`) {
-				f = `"` + strings.ReplaceAll(f, `"`, `""`) + `"`
-			}
-			b.WriteString(f)
 		}
 	}
-	b.WriteByte('\n')
-	_, err := io.WriteString(w, b.String())
+	_, err := w.Write(append(b, '\n'))
 	return err
 }
 

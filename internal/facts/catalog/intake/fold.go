@@ -15,6 +15,9 @@ type folding struct {
 	in     *Intake
 	offers map[offerKey]*offer
 	result *Result
+	// machines and inOrder are the offers as rows; nil once an offer has changed.
+	machines []*catalog.Machine
+	inOrder  []catalog.Row
 }
 
 // lasting are the doubts that stay with a price.
@@ -44,7 +47,7 @@ func (f *folding) check() {
 func (f *folding) own(key offerKey, o *offer) *offer {
 	c := *o
 	c.prices = slices.Clone(o.prices)
-	f.offers[key] = &c
+	f.offers[key], f.inOrder = &c, nil
 	return &c
 }
 
@@ -67,6 +70,7 @@ func (f *folding) drop(key offerKey, o *offer, fault catalog.Fault) {
 		f.tell(fault, at)
 		return
 	}
+	f.inOrder = nil
 	delete(f.offers, key)
 	for _, at := range o.rows {
 		f.result.Rejections = append(f.result.Rejections, Rejection{
@@ -92,6 +96,9 @@ func (f *folding) catalog() *catalog.Catalog {
 
 // rows gives machines and rows in the order that a catalog has them in: putting large rows in order costs more than all the rest.
 func (f *folding) rows() (machines []*catalog.Machine, rows []catalog.Row) {
+	if f.inOrder != nil {
+		return f.machines, f.inOrder
+	}
 	n := 0
 	keys := make([]offerKey, 0, len(f.offers))
 	for k, o := range f.offers {
@@ -99,8 +106,10 @@ func (f *folding) rows() (machines []*catalog.Machine, rows []catalog.Row) {
 		n += max(1, len(o.prices))
 	}
 	slices.SortFunc(keys, func(a, b offerKey) int {
-		return cmp.Or(strings.Compare(a.provider, b.provider), strings.Compare(a.instanceType, b.instanceType), strings.Compare(a.region, b.region),
-			strings.Compare(a.zone, b.zone))
+		if c := strings.Compare(a.instanceType, b.instanceType); c != 0 && a.provider == b.provider {
+			return c
+		}
+		return cmp.Or(strings.Compare(a.provider, b.provider), strings.Compare(a.region, b.region), strings.Compare(a.zone, b.zone))
 	})
 	rows = make([]catalog.Row, 0, n)
 	modes := catalog.Modes()
@@ -120,6 +129,7 @@ func (f *folding) rows() (machines []*catalog.Machine, rows []catalog.Row) {
 			}
 		}
 	}
+	f.machines, f.inOrder = machines, rows
 	return machines, rows
 }
 
@@ -152,7 +162,7 @@ func (f *folding) foldZones() {
 		for _, k := range keys {
 			delete(f.offers, k)
 		}
-		f.offers[offerKey{rk.machineKey, rk.region, ""}] = &whole
+		f.offers[offerKey{rk.machineKey, rk.region, ""}], f.inOrder = &whole, nil
 	}
 }
 

@@ -9,13 +9,13 @@ import (
 	"github.com/rackrate/rackrate/internal/base/problem"
 )
 
-// Limits of a file. With them the worst file stays under 200 MB of memory: what a row leaves behind is bounded, and so are the rows.
+// Limits of a file: several times the largest known. What a row leaves behind is bounded, and so are the rows.
 const (
 	maxBytes  = 256 << 20
-	maxRows   = 400_000 // that are left out
-	maxPrices = 120_000 // of rows that are handed on; one without a price counts as one
-	maxRecord = 1 << 20 // bytes of one row; the longest known has under a thousand
-	maxLines  = 16      // of one row, where a cell is quoted over line breaks
+	maxRows   = 4_000_000 // that are left out
+	maxPrices = 1_000_000 // of rows that are handed on; one without a price counts as one
+	maxRecord = 1 << 20   // bytes of one row; the longest known has under a thousand
+	maxLines  = 16        // of one row, where a cell is quoted over line breaks
 )
 
 // records cuts a CSV file into rows and cells without an allocation for each: a file of prices is mostly machines without
