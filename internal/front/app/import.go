@@ -135,7 +135,7 @@ func (f *priceFile) Fetch(ctx context.Context, to feed.Sink) error {
 		return err
 	}
 	return intake.Read(name, bytes.NewReader(data), to, intake.ReadOptions{
-		Provider: f.q.Provider, Providers: f.app.Providers(), Currency: f.q.Currency, Chips: f.app.Chips(), Known: known,
+		Provider: f.q.Provider, Providers: f.app.Providers(), Currency: f.q.Currency, Dated: f.q.AsOf != "", Chips: f.app.Chips(), Known: known,
 	})
 }
 

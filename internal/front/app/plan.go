@@ -20,7 +20,33 @@ type PlanRequest struct {
 func (a *App) WorkloadFacts() workload.Facts {
 	f := workload.EmbeddedFacts()
 	f.Model = a.Model
+	// Providers and places that came with prices can be named too; the store is asked only where the program's own do not do.
+	f.Provider = either(f.Provider, func(text string) (string, error) {
+		p, err := a.Providers().Find(text)
+		if err != nil {
+			return "", err
+		}
+		return p.ID, nil
+	})
+	f.Place = either(f.Place, func(text string) (string, error) {
+		p, err := a.Providers().Place(text)
+		return p.Name, err
+	})
 	return f
+}
+
+// either looks a name up, and again elsewhere where it is not known; what was probably meant is the first look-up's to say.
+func either(first workload.Lookup, then func(text string) (string, error)) workload.Lookup {
+	return func(text string) (string, []string, bool) {
+		name, near, ok := first(text)
+		if ok {
+			return name, near, ok
+		}
+		if name, err := then(text); err == nil {
+			return name, nil, true
+		}
+		return "", near, false
+	}
 }
 
 // Plan ranks every way to do a workload. A limit on the age of prices from the settings holds where the workload sets none; the

@@ -93,7 +93,23 @@ func (a *App) viewOver(take func(*catalog.Catalog) *catalog.Catalog) (*view, err
 	for _, s := range snaps {
 		v.providers = v.providers.WithBands(s.Bands).WithSeen(s.Seen)
 	}
+	if len(snaps) > 0 {
+		v.providers = v.providers.WithOffered(offered(v.catalog))
+	}
 	return v, nil
+}
+
+// offered lists the regions of each provider that has offers.
+func offered(c *catalog.Catalog) map[string][]string {
+	seen := map[[2]string]bool{}
+	regions := map[string][]string{}
+	for _, o := range c.Offers {
+		if key := [2]string{o.Provider, o.Region}; !seen[key] {
+			seen[key] = true
+			regions[o.Provider] = append(regions[o.Provider], o.Region)
+		}
+	}
+	return regions
 }
 
 // snapshots reads what the sources said last on the day that is looked at, of those that are wanted, the oldest first; known are the

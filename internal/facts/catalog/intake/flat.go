@@ -53,7 +53,7 @@ func (f *file) flat(head [][]byte) (func([][]byte), error) {
 	if err := f.whose(); err != nil && !t.has(ofProvider) {
 		return nil, err
 	}
-	if day := anyDay.FindString(path.Base(f.file)); isDay(day) {
+	if day := anyDay.FindString(path.Base(f.file)); isDay(day) && !f.o.Dated {
 		t.day = day
 	}
 	return t.row, nil

@@ -29,7 +29,9 @@ type ReadOptions struct {
 	Provider  string
 	Providers *provider.Table // of names and aliases; nil: a provider is what it is called
 	Currency  money.Currency  // of prices that name none; empty: US dollars, or what is known of the provider's file
-	Chips     *accelerator.Table
+	// Dated says that whoever reads the file knows of which day it is: a day in its name does not count.
+	Dated bool
+	Chips *accelerator.Table
 	// Known are machines that are known already: they tell which of those without a named accelerator have some all the same.
 	Known *catalog.Catalog
 }
