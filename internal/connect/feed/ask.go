@@ -84,7 +84,7 @@ func (n Number) Bytes(each unit.Bytes) unit.Maybe[unit.Bytes] {
 }
 
 // Refused is the problem of a vendor that answers with an error code of its own in an answer that is otherwise fine.
-func Refused(source, code string) error {
+func Refused(source, code string) *problem.Error {
 	code = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return -1

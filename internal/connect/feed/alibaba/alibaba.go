@@ -79,7 +79,11 @@ func (s *source) ask(ctx context.Context, server, action string, params map[stri
 	}
 	return feed.Patient(ctx, busyWait, func() (bool, error) {
 		err := feed.JSON(ctx, s.http, r, into)
-		return strings.HasPrefix(codeOf(err), "Throttling"), err
+		code := codeOf(err)
+		if code != "" { // says more than its status: a key that is not there is 404, too
+			err = feed.Refused(s.Name, code).Wrap(err)
+		}
+		return strings.HasPrefix(code, "Throttling"), err
 	})
 }
 
@@ -191,6 +195,7 @@ func (s *source) region(ctx context.Context, r region, types map[string]machine,
 		return 0, err
 	}
 	var offers []offer
+	priced := false
 	for _, id := range slices.Sorted(maps.Keys(stock)) {
 		m, ok := types[id]
 		if !ok {
@@ -203,7 +208,11 @@ func (s *source) region(ctx context.Context, r region, types map[string]machine,
 		if o.spots, err = s.spots(ctx, r, id); err != nil {
 			return 0, err
 		}
+		priced = priced || len(o.prices)+len(o.spots) > 0
 		offers = append(offers, o)
+	}
+	if len(offers) > 0 && !priced { // not one of them is sold: the questions are wrong, or the answers
+		return 0, feed.Empty(s.Name + " " + r.RegionID)
 	}
 	for _, o := range offers {
 		o.emit(to)

@@ -74,6 +74,14 @@ func server(t *testing.T) http.HandlerFunc {
 			_, _ = fmt.Fprint(w, stocks[region])
 		case "DescribePrice":
 			price := lists[region+" "+q.Get("InstanceType")+" "+q.Get("PriceUnit")]
+			old := strings.Contains(q.Get("InstanceType"), ".gn6v-") // an old type takes no new kind of disk, and says so in two ways
+			if disk := q.Get("SystemDisk.Category"); old && disk != "cloud_ssd" || !old && disk != "cloud_essd" {
+				w.WriteHeader(http.StatusBadRequest)
+				_, _ = fmt.Fprintf(w, `{"Code":%q}`, map[bool]string{
+					true: "InvalidSystemDiskCategory.ValueNotSupported", false: "InvalidInstanceType.NotSupportDiskCategory",
+				}[disk == "cloud_essd"])
+				return
+			}
 			if price == "" {
 				w.WriteHeader(http.StatusBadRequest)
 				_, _ = fmt.Fprint(w, `{"Code":"PriceNotFound","Message":"The price of your queried resource is not found.","RequestId":"1"}`)
@@ -161,7 +169,7 @@ func TestCodes(t *testing.T) {
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = w.Write([]byte(`{"Code":"InvalidAccessKeyId.NotFound","Message":"` + secret + `"}`))
 	}))
-	if p := problem.All(err); len(p) != 1 || p[0].Code != fetch.CodeNotFound || strings.Contains(fmt.Sprintf("%+v", err), secret) {
+	if p := problem.All(err); len(p) != 1 || p[0].Code != "feed.refused" || p[0].Args["Answer"] != "InvalidAccessKeyId.NotFound" || strings.Contains(fmt.Sprintf("%+v", err), secret) {
 		t.Errorf("%+v", err)
 	}
 }

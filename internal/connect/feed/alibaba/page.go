@@ -67,10 +67,10 @@ func openPage(c feed.Config, w feed.World) (feed.Source, error) {
 
 // quotes are the prices of one type; Period counts hours, months and years.
 type quotes struct {
-	Hours, Months, Years []quote
+	Hours, Months, Years []listed
 }
 
-type quote struct {
+type listed struct {
 	Price, Period feed.Number
 }
 
@@ -220,7 +220,7 @@ func (p *priced) emit(c money.Currency, line int, to feed.Sink) {
 		At: intake.Place{File: "instancePrice.json " + p.region, Line: line},
 	}
 	for _, q := range []struct {
-		of    []quote
+		of    []listed
 		hours int64
 		mode  catalog.BillingMode
 	}{

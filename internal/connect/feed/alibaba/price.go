@@ -118,41 +118,46 @@ func notSold(err error) bool {
 	return slices.ContainsFunc(unsold, func(c string) bool { return code == c || strings.HasPrefix(code, c+".") })
 }
 
+// disks are kinds of the disk that a quote is for, one of which every type takes: new ones the first alone, old ones not.
+var disks = []string{"cloud_essd", "cloud_efficiency", "cloud_ssd"}
+
+// otherDisk says that a type does not take the kind of disk.
+func otherDisk(err error) bool {
+	code := codeOf(err)
+	return strings.HasPrefix(code, "InvalidSystemDiskCategory") || code == "InvalidInstanceType.NotSupportDiskCategory"
+}
+
 // prices are what a type costs in a region. The quote is for a machine with its disk; the detail of the machine counts, at its
 // list price.
 func (s *source) prices(ctx context.Context, r region, id string) (all []catalog.Price, err error) {
+	disk := 0
 	for _, t := range terms {
-		var answer struct {
-			PriceInfo *struct {
-				Price struct {
-					Currency    money.Currency
-					DetailInfos struct {
-						DetailInfo []struct {
-							Resource      string
-							OriginalPrice feed.Number
-						}
-					}
-				}
+		var q quote
+		for {
+			q = quote{}
+			err = s.ask(ctx, r.RegionEndpoint, "DescribePrice", map[string]string{
+				"RegionId": r.RegionID, "ResourceType": "instance", "InstanceType": id, "PriceUnit": t.unit, "Period": "1", "Amount": "1",
+				"InstanceNetworkType": "vpc", "IoOptimized": "optimized", "SystemDisk.Category": disks[disk], "SystemDisk.Size": "40",
+			}, &q)
+			if !otherDisk(err) || disk == len(disks)-1 {
+				break
 			}
+			disk++
 		}
-		err := s.ask(ctx, r.RegionEndpoint, "DescribePrice", map[string]string{
-			"RegionId": r.RegionID, "ResourceType": "instance", "InstanceType": id, "PriceUnit": t.unit, "Period": "1", "Amount": "1",
-			"InstanceNetworkType": "vpc", "IoOptimized": "optimized", "SystemDisk.Category": "cloud_essd", "SystemDisk.Size": "40",
-		}, &answer)
-		if notSold(err) {
+		if otherDisk(err) || notSold(err) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		if answer.PriceInfo == nil || len(answer.PriceInfo.Price.Currency) != 3 {
+		if q.PriceInfo == nil || len(q.PriceInfo.Price.Currency) != 3 {
 			return nil, fetch.Malformed(s.address, errors.New("no PriceInfo, or no currency"))
 		}
-		for _, d := range answer.PriceInfo.Price.DetailInfos.DetailInfo {
+		for _, d := range q.PriceInfo.Price.DetailInfos.DetailInfo {
 			if d.Resource != "instanceType" || !d.OriginalPrice.Positive() {
 				continue
 			}
-			rate, err := feed.Hourly(string(d.OriginalPrice), t.hours, answer.PriceInfo.Price.Currency)
+			rate, err := feed.Hourly(string(d.OriginalPrice), t.hours, q.PriceInfo.Price.Currency)
 			if err != nil {
 				return nil, fetch.Malformed(s.address, err)
 			}
@@ -160,6 +165,21 @@ func (s *source) prices(ctx context.Context, r region, id string) (all []catalog
 		}
 	}
 	return all, nil
+}
+
+// quote is the answer of DescribePrice.
+type quote struct {
+	PriceInfo *struct {
+		Price struct {
+			Currency    money.Currency
+			DetailInfos struct {
+				DetailInfo []struct {
+					Resource      string
+					OriginalPrice feed.Number
+				}
+			}
+		}
+	}
 }
 
 // spots are the newest prices by zone; a price is set every hour, so a day has some.
