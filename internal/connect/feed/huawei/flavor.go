@@ -79,25 +79,31 @@ func (f *flavor) inStock() bool {
 var (
 	// counted is a number and a name, as in 8 * NVIDIA A100 / 8 * 40 GB.
 	counted = regexp.MustCompile(`^\s*(\d{1,2})\s*[*x×]\s*([^/]+)`)
+	// memory is that of one, as it stands after the name; the number before it is that of GPUs once more.
+	memory = regexp.MustCompile(`/\s*(?:\d{1,2}\s*[*x×]\s*)?(\d{1,3})\s*Gi?B?\b`)
 	// alias is a name and a number: nvidia-p100:1.
 	alias = regexp.MustCompile(`^([^:]+):(?:[^:]*:)?(\d{1,2})$`)
 )
 
-// chips are what a flavor says of its accelerators; a number of 0 is not stated. A virtual GPU is a share that is not stated either.
-func (f *flavor) chips() (name string, count float64) {
+// chips are what a flavor says of its accelerators; 0 is not stated. A virtual GPU is a share that is not stated either.
+func (f *flavor) chips() (name string, count, mib float64) {
 	for _, text := range []string{f.Specs.GPUName, f.Specs.AscendName} {
 		if m := counted.FindStringSubmatch(text); m != nil {
 			n, _ := strconv.Atoi(m[1]) // digits only
-			return strings.TrimSpace(m[2]), float64(n)
+			if size := memory.FindStringSubmatch(text); size != nil {
+				gib, _ := strconv.Atoi(size[1])
+				mib = float64(gib) * 1024
+			}
+			return strings.TrimSpace(m[2]), float64(n), mib
 		}
 	}
 	for _, text := range []string{f.Specs.Alias, f.Specs.GPU} {
 		if m := alias.FindStringSubmatch(text); m != nil && !strings.Contains(text, ":virt:") {
 			n, _ := strconv.Atoi(m[2])
-			return m[1], float64(n)
+			return m[1], float64(n), 0
 		}
 	}
-	return "", 0
+	return "", 0, 0
 }
 
 // emit adds a flavor, without a price where it has none.
@@ -106,7 +112,7 @@ func (f *flavor) emit(region string, rate money.Rate, to feed.Sink) {
 		Provider: vendor, InstanceType: f.Name, Region: region, VCPU: f.VCPU.Size(), RAM: f.RAM.Bytes(1 << 20),
 		Hints: []string{f.Specs.GPUName, f.Specs.AscendName, f.Specs.Alias, f.Specs.GPU}, At: intake.Place{File: region + " " + f.Name},
 	}
-	l.Accelerator, l.Count = f.chips()
+	l.Accelerator, l.Count, l.MiB = f.chips()
 	if gbps, ok := f.Specs.MaxRate.Size().Get(); ok {
 		l.NetworkGbps = unit.Some(gbps / 1000)
 	}

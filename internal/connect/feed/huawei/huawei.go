@@ -91,10 +91,11 @@ func (s *source) Fetch(ctx context.Context, to feed.Sink) error {
 		return err
 	}
 	regions := slices.Sorted(maps.Keys(projects))
-	var rows atomic.Int64
+	var rows, passed atomic.Int64
 	lost, err := feed.Each(ctx, to, regions, func(ctx context.Context, region string) error {
-		n, err := s.region(ctx, region, projects[region], to)
+		n, others, err := s.region(ctx, region, projects[region], to)
 		rows.Add(int64(n))
+		passed.Add(int64(others))
 		return err
 	})
 	if err != nil {
@@ -103,7 +104,7 @@ func (s *source) Fetch(ctx context.Context, to feed.Sink) error {
 	for _, r := range slices.Sorted(maps.Keys(lost)) {
 		to.Lost(vendor, r, lost[r])
 	}
-	if rows.Load() == 0 && len(lost) == 0 {
+	if rows.Load() == 0 && len(lost) == 0 && (passed.Load() == 0 || len(s.Regions) == 0) { // a region may have no accelerators, but not all
 		return feed.Empty(s.Name)
 	}
 	return nil
@@ -133,17 +134,17 @@ func (s *source) projects(ctx context.Context) (map[string]string, error) {
 	return found, nil
 }
 
-// region adds what a region sells, once it has all of it.
-func (s *source) region(ctx context.Context, region, project string, to feed.Sink) (int, error) {
+// region adds what a region sells, once it has all of it: flavors with accelerators, and others.
+func (s *source) region(ctx context.Context, region, project string, to feed.Sink) (rows, passed int, err error) {
 	var answer struct {
 		Flavors *[]flavor `json:"flavors"`
 	}
 	at := s.Address("ecs", "https://ecs."+region+".myhuaweicloud.com") + "/v1/" + project + "/cloudservers/flavors"
 	if err := s.ask(ctx, http.MethodGet, at, project, nil, &answer); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	if answer.Flavors == nil {
-		return 0, fetch.Malformed(at, errors.New("no flavors"))
+		return 0, 0, fetch.Malformed(at, errors.New("no flavors"))
 	}
 	var found []flavor
 	for _, f := range *answer.Flavors {
@@ -154,18 +155,19 @@ func (s *source) region(ctx context.Context, region, project string, to feed.Sin
 	prices := map[string]money.Rate{}
 	for part := range slices.Chunk(found, atOnce) {
 		if err := s.prices(ctx, region, project, part, prices); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 	}
 	if len(found) > 0 && len(prices) == 0 { // not one of them is sold: the questions are wrong, or the answers
-		return 0, feed.Empty(s.Name + " " + region)
+		return 0, 0, feed.Empty(s.Name + " " + region)
 	}
 	for _, f := range found {
 		f.emit(region, prices[f.Name], to)
 	}
-	to.Pass(len(*answer.Flavors) - len(found))
+	passed = len(*answer.Flavors) - len(found)
+	to.Pass(passed)
 	to.Covers(vendor, region, catalog.OnDemand)
-	return len(*answer.Flavors), nil
+	return len(found), passed, nil
 }
 
 // product is one price that is asked for: an hour of a machine with Linux.

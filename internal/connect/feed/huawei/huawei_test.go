@@ -175,6 +175,24 @@ func TestAnswersThatAreNone(t *testing.T) {
 	}
 }
 
+// An account's regions cannot all be without accelerators; one that was asked for can.
+func TestNoAccelerators(t *testing.T) {
+	h := server(t)
+	bare := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/flavors") {
+			_, _ = fmt.Fprint(w, `{"flavors":[{"name":"c6.large.2","os_extra_specs":{}}]}`)
+			return
+		}
+		h(w, r)
+	})
+	if _, err := read(t, feed.Config{}, bare); problem.All(err)[0].Code != "feed.empty" {
+		t.Errorf("%v", err)
+	}
+	if got, err := read(t, feed.Config{Regions: []string{"cn-north-4"}}, bare); err != nil || len(got.Covered) != 1 || got.Passed != 1 {
+		t.Errorf("%v, covers %v", err, got.Covered)
+	}
+}
+
 // A hundred flavors are one question; one of them without a price takes some more, not a hundred.
 func TestHalves(t *testing.T) {
 	var list []string

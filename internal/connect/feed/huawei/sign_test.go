@@ -30,19 +30,20 @@ func TestSignature(t *testing.T) {
 func TestChips(t *testing.T) {
 	for _, c := range []struct {
 		gpu, ascend, alias, specs, name string
-		count                           float64
+		count, gib                      float64
 	}{
-		{"8 * NVIDIA A100 / 8 * 40 GB", "", "nvidia-a100:8", "", "NVIDIA A100", 8},
-		{"", "2*Ascend 310", "", "", "Ascend 310", 2},
-		{"NVIDIA T4", "", "nvidia-t4:1", "", "nvidia-t4", 1},
-		{"", "", "", "m60:direct_graphics:1", "m60", 1},
-		{"", "", "", "m60_1q:virt:1", "", 0},
-		{"", "", "", "", "", 0},
+		{"8 * NVIDIA A100 / 8 * 40 GB", "", "nvidia-a100:8", "", "NVIDIA A100", 8, 40},
+		{"1 * NVIDIA V100 / 32GiB", "", "", "", "NVIDIA V100", 1, 32},
+		{"", "2*Ascend 310", "", "", "Ascend 310", 2, 0},
+		{"NVIDIA T4", "", "nvidia-t4:1", "", "nvidia-t4", 1, 0},
+		{"", "", "", "m60:direct_graphics:1", "m60", 1, 0},
+		{"", "", "", "m60_1q:virt:1", "", 0, 0},
+		{"", "", "", "", "", 0, 0},
 	} {
 		var f flavor
 		f.Specs.GPUName, f.Specs.AscendName, f.Specs.Alias, f.Specs.GPU = c.gpu, c.ascend, c.alias, c.specs
-		if name, count := f.chips(); name != c.name || count != c.count {
-			t.Errorf("%+v: %g x %s", c, count, name)
+		if name, count, mib := f.chips(); name != c.name || count != c.count || mib != c.gib*1024 {
+			t.Errorf("%+v: %g x %s of %g MiB", c, count, name, mib)
 		}
 	}
 }

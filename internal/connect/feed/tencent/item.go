@@ -2,6 +2,8 @@ package tencent
 
 import (
 	"fmt"
+	"regexp"
+	"strings"
 
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/unit"
@@ -34,6 +36,12 @@ func (i *item) accelerated(known map[string]bool) bool {
 	return i.GPU.Positive() || i.GPUCount.Positive() || known[i.InstanceType]
 }
 
+// number is that of GPUs before their name, as remarks have it: 8 * NVIDIA V100, 1/4 颗 NVIDIA T4.
+var number = regexp.MustCompile(`^\s*\d+(?:[./]\d+)?\s*(?:[*x×]|颗|块|卡)\s*`)
+
+// named is the name in a text that may begin with a number of GPUs.
+func named(text string) string { return strings.TrimSpace(number.ReplaceAllString(text, "")) }
+
 // emit adds a row. One without a price, as some that are sold out have none, is listed without.
 func (i *item) emit(c money.Currency, region string, mode catalog.BillingMode, line int, to feed.Sink) {
 	at := intake.Place{File: fmt.Sprintf("%s %s", region, mode), Line: line}
@@ -49,8 +57,8 @@ func (i *item) emit(c money.Currency, region string, mode catalog.BillingMode, l
 		count = i.GPU
 	}
 	l := intake.Listing{
-		Provider: vendor, InstanceType: i.InstanceType, Region: region, Zone: i.Zone, Accelerator: i.GPUDesc,
-		Hints: []string{i.TypeName, i.Remark}, Count: count.Float(), VCPU: i.CPU.Size(), RAM: i.Memory.Bytes(1 << 30),
+		Provider: vendor, InstanceType: i.InstanceType, Region: region, Zone: i.Zone, Accelerator: named(i.GPUDesc),
+		Hints: []string{named(i.Remark), i.TypeName}, Count: count.Float(), VCPU: i.CPU.Size(), RAM: i.Memory.Bytes(1 << 30),
 		NetworkGbps: i.InstanceBandwidth.Size(), At: at,
 	}
 	price, hours := i.Price.UnitPrice, int64(1)

@@ -143,10 +143,11 @@ func (s *source) Fetch(ctx context.Context, to feed.Sink) error {
 	if err != nil {
 		return err
 	}
-	var rows atomic.Int64
+	var rows, passed atomic.Int64
 	lost, err := feed.Each(ctx, to, regions, func(ctx context.Context, region string) error {
-		n, err := s.region(ctx, region, to)
+		n, others, err := s.region(ctx, region, to)
 		rows.Add(int64(n))
+		passed.Add(int64(others))
 		return err
 	})
 	if err != nil {
@@ -157,7 +158,7 @@ func (s *source) Fetch(ctx context.Context, to feed.Sink) error {
 			to.Lost(vendor, r, why)
 		}
 	}
-	if rows.Load() == 0 && len(lost) == 0 {
+	if rows.Load() == 0 && len(lost) == 0 && (passed.Load() == 0 || len(s.Regions) == 0) { // a region may have no accelerators, but not all
 		return feed.Empty(s.Name)
 	}
 	return nil
@@ -187,8 +188,8 @@ func (s *source) regions(ctx context.Context) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// region reads what a region sells in each way of paying, and adds it once it has all of them.
-func (s *source) region(ctx context.Context, region string, to feed.Sink) (int, error) {
+// region reads what a region sells in each way of paying, and adds it once it has all of them: rows with accelerators, and others.
+func (s *source) region(ctx context.Context, region string, to feed.Sink) (rows, passed int, err error) {
 	type filter struct {
 		Name   string
 		Values []string
@@ -197,18 +198,17 @@ func (s *source) region(ctx context.Context, region string, to feed.Sink) (int, 
 	for _, c := range charges {
 		body, err := json.Marshal(map[string][]filter{"Filters": {{"instance-charge-type", []string{c.name}}}})
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		a, err := s.ask(ctx, "DescribeZoneInstanceConfigInfos", region, body)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		if a.Response.InstanceTypeQuotaSet == nil {
-			return 0, fetch.Malformed(s.address, errors.New("no InstanceTypeQuotaSet"))
+			return 0, 0, fetch.Malformed(s.address, errors.New("no InstanceTypeQuotaSet"))
 		}
 		all = append(all, *a.Response.InstanceTypeQuotaSet)
 	}
-	rows, passed := 0, 0
 	for i, items := range all {
 		for j := range items {
 			if !items[j].accelerated(s.known) {
@@ -221,5 +221,5 @@ func (s *source) region(ctx context.Context, region string, to feed.Sink) (int, 
 		to.Covers(vendor, region, charges[i].mode)
 	}
 	to.Pass(passed)
-	return rows + passed, nil
+	return rows, passed, nil
 }

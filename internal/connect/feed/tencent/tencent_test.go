@@ -166,6 +166,46 @@ func TestRowsAndSites(t *testing.T) {
 	}
 }
 
+// A site's regions cannot all be without accelerators; one that was asked for can.
+func TestNoAccelerators(t *testing.T) {
+	h := server(t)
+	bare := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-TC-Action") == "DescribeZoneInstanceConfigInfos" {
+			_, _ = w.Write([]byte(`{"Response":{"InstanceTypeQuotaSet":[{"Zone":"a-1","InstanceType":"S5.SMALL1","Gpu":0}]}}`))
+			return
+		}
+		h(w, r)
+	})
+	if _, err := feedtest.Read(t, tencent.Maker, feed.Config{}, env, bare); problem.All(err)[0].Code != "feed.empty" {
+		t.Errorf("%v", err)
+	}
+	if got, err := feedtest.Read(t, tencent.Maker, feed.Config{Regions: []string{"ap-guangzhou"}}, env, bare); err != nil || len(got.Covered) != 3 || got.Passed != 3 {
+		t.Errorf("%v, covers %v", err, got.Covered)
+	}
+}
+
+// Remarks name the GPU after its number.
+func TestNamed(t *testing.T) {
+	h := server(t)
+	got, err := feedtest.Read(t, tencent.Maker, feed.Config{Regions: []string{"ap-guangzhou"}}, env, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-TC-Action") != "DescribeZoneInstanceConfigInfos" {
+			h(w, r)
+			return
+		}
+		_, _ = w.Write([]byte(`{"Response":{"InstanceTypeQuotaSet":[
+		 {"Zone":"a-1","InstanceType":"A.1","GpuCount":8,"Remark":"8 * NVIDIA H800"}, {"Zone":"a-1","InstanceType":"A.2","GpuCount":0.25,"Remark":"1/4颗NVIDIA T4"},
+		 {"Zone":"a-1","InstanceType":"A.3","GpuCount":1,"GPUDesc":"1 * NVIDIA A10"}, {"Zone":"a-1","InstanceType":"A.4","GpuCount":1,"Remark":"3090"}]}}`))
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{" NVIDIA H800", " NVIDIA T4", "NVIDIA A10 ", " 3090"} {
+		if l := got.Listings[i]; l.Accelerator+" "+l.Hints[0] != want {
+			t.Errorf("%s: %q of %q", l.InstanceType, l.Accelerator, l.Hints)
+		}
+	}
+}
+
 // Too many requests are an error with status 200, which passes.
 func TestBusy(t *testing.T) {
 	var n atomic.Int32
