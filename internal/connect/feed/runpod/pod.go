@@ -31,7 +31,7 @@ func (s *source) pods(gpus []gpu, to feed.Sink) []*pod {
 		before := len(all)
 		for _, secure := range []bool{true, false} {
 			most := g.most(secure)
-			for _, n := range sizes(most) {
+			for _, n := range sizes(int(g.Min.Float()), most) {
 				p := &pod{gpu: g, count: n, secure: secure}
 				if p.price(); len(p.prices) == 0 {
 					break
@@ -63,11 +63,14 @@ func (g *gpu) most(secure bool) int {
 	return min(int(most.Float()), mostGPUs)
 }
 
-func sizes(most int) (all []int) {
+// sizes are powers of two from least to most, and most.
+func sizes(least, most int) (all []int) {
 	for n := 1; n <= most; n *= 2 {
-		all = append(all, n)
+		if n >= least {
+			all = append(all, n)
+		}
 	}
-	if most > 0 && !slices.Contains(all, most) {
+	if most >= max(1, least) && !slices.Contains(all, most) {
 		all = append(all, most)
 	}
 	return all

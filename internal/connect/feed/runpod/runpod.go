@@ -65,6 +65,7 @@ type gpu struct {
 	MaxSecure      feed.Number `json:"maxGpuCountSecureCloud"`
 	MaxCommunity   feed.Number `json:"maxGpuCountCommunityCloud"`
 	Max            feed.Number `json:"maxGpuCount"`
+	Min            feed.Number `json:"minPodGpuCount"`
 	SecurePrice    feed.Number `json:"securePrice"`
 	CommunityPrice feed.Number `json:"communityPrice"`
 	SecureSpot     feed.Number `json:"secureSpotPrice"`
@@ -78,7 +79,7 @@ const listQuery = `query Rackrate {
   countryCodes
   dataCenters { id listed }
   gpuTypes {
-    id displayName memoryInGb secureCloud communityCloud maxGpuCount maxGpuCountSecureCloud maxGpuCountCommunityCloud
+    id displayName memoryInGb secureCloud communityCloud maxGpuCount maxGpuCountSecureCloud maxGpuCountCommunityCloud minPodGpuCount
     securePrice communityPrice secureSpotPrice communitySpotPrice oneMonthPrice threeMonthPrice sixMonthPrice
   }
 }`

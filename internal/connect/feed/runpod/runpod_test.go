@@ -25,6 +25,8 @@ const listed = `{"data":{"countryCodes":["US",null,"SE"],
 {"id":"NVIDIA L4","displayName":"L4","memoryInGb":24,"secureCloud":true,"communityCloud":false,
  "maxGpuCount":3,"maxGpuCountSecureCloud":null,"maxGpuCountCommunityCloud":0,"securePrice":"0.39","communityPrice":null,
  "secureSpotPrice":null,"communitySpotPrice":null,"oneMonthPrice":null,"threeMonthPrice":null,"sixMonthPrice":null},
+{"id":"NVIDIA B200","displayName":"B200","memoryInGb":180,"secureCloud":true,"communityCloud":false,"maxGpuCount":8,"maxGpuCountSecureCloud":8,
+ "minPodGpuCount":3,"securePrice":5.98},
 {"id":"unknown","displayName":"unknown","memoryInGb":0,"secureCloud":false,"communityCloud":false,"maxGpuCount":1,"securePrice":0}
 ]}}`
 
@@ -92,6 +94,8 @@ var want = []string{
 	"runpod 8x_H100-SXM_SECURE - 8 x H100 SXM spot 14.00 USD sold_out,region_unconfirmed",
 	"runpod 8x_H100-SXM_SECURE - 8 x H100 SXM reserved-1m 18.32 USD sold_out,region_unconfirmed",
 	"runpod 8x_H100-SXM_SECURE - 8 x H100 SXM reserved-6m 16.24 USD sold_out,region_unconfirmed",
+	"runpod 4x_B200_SECURE - 4 x B200 on-demand 23.92 USD sold_out,region_unconfirmed", // pods have three at least
+	"runpod 8x_B200_SECURE - 8 x B200 on-demand 47.84 USD sold_out,region_unconfirmed",
 	"runpod 1x_L4_SECURE - 1 x L4 on-demand 0.39 USD sold_out,region_unconfirmed",
 	"runpod 3x_L4_SECURE - 3 x L4 on-demand 1.17 USD sold_out,region_unconfirmed",
 }
