@@ -109,7 +109,7 @@ func newModelRemove(d *deps) *cobra.Command {
 }
 
 func oneModel(args []string) (string, error) {
-	if len(args) != 1 {
+	if len(args) != 1 || args[0] == "" {
 		return "", problem.New(problem.Input, "cli.wants_model", nil)
 	}
 	return args[0], nil

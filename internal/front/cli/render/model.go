@@ -150,7 +150,7 @@ func (d *Models) grid(s *say.Speaker) *Grid {
 	head := func(id string) string { return s.Text("column." + id) }
 	g := &Grid{Columns: []Column{
 		{Head: head("model"), Shrink: true}, {Head: head("params"), Right: true}, {Head: head("active"), Right: true}, {Head: head("context"), Right: true},
-		{Head: head("class"), Drop: 3}, {Head: head("format"), Drop: 4}, {Head: "bf16", Right: true, Drop: 2}, {Head: head("kept")},
+		{Head: head("class"), Drop: 3}, {Head: head("format"), Drop: 4}, {Head: "bf16", Right: true, Drop: 2}, {Head: head("origin")},
 		{Head: head("dated"), Drop: 1},
 	}}
 	for _, k := range d.shown() {
