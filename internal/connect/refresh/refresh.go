@@ -58,6 +58,7 @@ type Result struct {
 	Read           intake.Result
 	Lost           []Loss
 	Offers, Prices int
+	Terms          int              // lines of a contract
 	Changes        []catalog.Change // against its last good snapshot
 	LastGood       string           // ISO day that the snapshot in force speaks of; empty where there is none
 }
@@ -191,7 +192,7 @@ func (r *runner) publish(ctx context.Context, snap, before *catalog.Snapshot) er
 	if before != nil {
 		was = catalog.New(before.Machines, before.Rows, before.Sources)
 	}
-	r.result.Offers, r.result.Prices = len(after.Offers), after.Prices()
+	r.result.Offers, r.result.Prices, r.result.Terms = len(after.Offers), after.Prices(), len(snap.Terms)
 	changes := catalog.Diff(was, after)
 	if err := plausible(r.job.Name, snap, was, after, changes); err != nil && (!r.o.Force || empty(snap)) {
 		return r.fail(ctx, err)
@@ -262,6 +263,7 @@ func (r *runner) fetch() store.Fetch {
 // Report is what the store keeps of a reading beside its rows.
 type Report struct {
 	Read, Kept, Merged, Rejected int
+	Terms                        int            `json:",omitempty"` // lines of a contract
 	Lost                         []LostPart     `json:",omitempty"`
 	Codes                        []string       `json:",omitempty"` // of the problems of a failure
 	Unrecognised                 map[string]int `json:",omitempty"` // rows by the spelling of an unknown accelerator
@@ -275,7 +277,7 @@ type LostPart struct {
 
 func reportOf(r *Result) Report {
 	t := r.Read.Tally
-	out := Report{Read: t.Read, Kept: t.Kept, Merged: t.Merged, Rejected: t.Rejected}
+	out := Report{Read: t.Read, Kept: t.Kept, Merged: t.Merged, Rejected: t.Rejected, Terms: r.Terms}
 	for _, l := range r.Lost {
 		out.Lost = append(out.Lost, LostPart{l.Provider, l.Region, problem.All(l.Why)[0].Code, l.Kept})
 	}

@@ -51,6 +51,7 @@ type CatalogSource struct {
 	Rejected     int                `json:"rejected"`
 	Offers       int                `json:"offers"`
 	Prices       int                `json:"prices"`
+	Terms        int                `json:"terms"`   // lines of a contract
 	Changes      map[string]int     `json:"changes"` // by kind: new, gone, dearer, cheaper, requoted, stock
 	Lost         []LostPart         `json:"lost"`
 	Unrecognised []UnrecognisedChip `json:"unrecognised"`
@@ -104,6 +105,7 @@ type SourceStatus struct {
 	Layer   string   `json:"layer"`
 	Offers  int      `json:"offers"`
 	Prices  int      `json:"prices"`
+	Terms   int      `json:"terms"` // lines of a contract
 	AsOf    *string  `json:"as_of"`
 	AgeDays *float64 `json:"age_days"`
 	Read    *string  `json:"read"`

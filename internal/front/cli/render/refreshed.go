@@ -62,7 +62,7 @@ func (d *Refreshed) grid(s *say.Speaker) *Grid {
 			g.Columns = append(g.Columns, Column{Head: head(id), Right: true, Drop: []int{0, 0, 5, 0}[i]})
 		}
 	}
-	for _, id := range []string{"offers", "prices"} {
+	for _, id := range []string{"offers", "prices", "terms"} {
 		g.Columns = append(g.Columns, Column{Head: head(id), Right: true, Drop: 4})
 	}
 	kinds := catalog.ChangeKinds()
@@ -78,16 +78,16 @@ func (d *Refreshed) grid(s *say.Speaker) *Grid {
 		}
 		counts := changeCounts(r.Changes)
 		if r.Err != nil {
-			row = append(row, say.Unknown, say.Unknown)
+			row = append(row, say.Unknown, say.Unknown, "")
 		} else {
-			row = append(row, s.Value(r.Offers), s.Value(r.Prices))
+			row = append(row, s.Value(r.Offers), s.Value(r.Prices), few(r.Terms, s))
 		}
 		for _, k := range kinds {
 			row = append(row, few(counts[k], s))
 		}
 		g.Add(row...)
 	}
-	for i, first := len(g.Columns)-1, len(g.Columns)-len(kinds); i >= first; i-- {
+	for i, first := len(g.Columns)-1, len(g.Columns)-len(kinds)-1; i >= first; i-- { // terms and changes
 		g.dropEmpty(i)
 	}
 	return g
@@ -217,7 +217,7 @@ func (d *Refreshed) skipped(p *Printer) {
 
 // Rows gives one row a source, the heads first.
 func (d *Refreshed) Rows() [][]string {
-	head := []string{"source", "file", "layer", "outcome", "as_of", "read", "kept", "merged", "rejected", "offers", "prices"}
+	head := []string{"source", "file", "layer", "outcome", "as_of", "read", "kept", "merged", "rejected", "offers", "prices", "terms"}
 	for _, k := range catalog.ChangeKinds() {
 		head = append(head, string(k))
 	}
@@ -230,7 +230,7 @@ func (d *Refreshed) Rows() [][]string {
 		}
 		t := r.Read.Tally
 		row := []string{r.Job.Name, file, string(r.Job.Layer), string(r.Outcome), r.LastGood}
-		for _, n := range []int{t.Read, t.Kept, t.Merged, t.Rejected, r.Offers, r.Prices} {
+		for _, n := range []int{t.Read, t.Kept, t.Merged, t.Rejected, r.Offers, r.Prices, r.Terms} {
 			row = append(row, strconv.Itoa(n))
 		}
 		counts := changeCounts(r.Changes)

@@ -103,7 +103,7 @@ func sourceWire(r *app.SourceResult, s *say.Speaker) wire.CatalogSource {
 	t, seconds := r.Read.Tally, r.Took.Round(1e6).Seconds()
 	out := wire.CatalogSource{
 		Source: r.Job.Name, Layer: string(r.Job.Layer), Outcome: string(r.Outcome), Seconds: &seconds,
-		Read: t.Read, Kept: t.Kept, Merged: t.Merged, Rejected: t.Rejected, Offers: r.Offers, Prices: r.Prices,
+		Read: t.Read, Kept: t.Kept, Merged: t.Merged, Rejected: t.Rejected, Offers: r.Offers, Prices: r.Prices, Terms: r.Terms,
 		Changes: map[string]int{}, Lost: []wire.LostPart{}, Unrecognised: []wire.UnrecognisedChip{}, Errors: messages(r.Err, s),
 	}
 	if r.LastGood != "" {

@@ -93,7 +93,7 @@ func term(t *catalog.Term, s *say.Speaker) string {
 func (d *Status) grid(s *say.Speaker) *Grid {
 	head := func(id string) string { return s.Text("column." + id) }
 	g := &Grid{Columns: []Column{
-		{Head: head("source"), Shrink: true}, {Head: head("layer")}, {Head: head("offers"), Right: true, Drop: 2}, {Head: head("prices"), Right: true},
+		{Head: head("source"), Shrink: true}, {Head: head("layer")}, {Head: head("offers"), Right: true, Drop: 2}, {Head: head("prices"), Right: true}, {Head: head("terms"), Right: true, Drop: 3},
 		{Head: head("as_of")}, {Head: head("age"), Right: true}, {Head: head("read"), Drop: 1}, {Head: head("state")},
 	}}
 	for _, x := range d.Sources {
@@ -106,8 +106,9 @@ func (d *Status) grid(s *say.Speaker) *Grid {
 		case x.Layer == catalog.BuiltIn:
 			state = "status.ships"
 		}
-		g.Add(x.Name, s.Text("layer."+string(x.Layer)), s.Value(x.Offers), s.Value(x.Prices), orUnknown(x.AsOf), ageText(x.AsOf, d.Age, s), clock(x.Read), s.Text(state))
+		g.Add(x.Name, s.Text("layer."+string(x.Layer)), s.Value(x.Offers), s.Value(x.Prices), few(x.Report.Terms, s), orUnknown(x.AsOf), ageText(x.AsOf, d.Age, s), clock(x.Read), s.Text(state))
 	}
+	g.dropEmpty(4) // terms
 	return g
 }
 
@@ -122,7 +123,7 @@ func (d *Status) Wire(s *say.Speaker) any {
 	}
 	for _, x := range d.Sources {
 		source := wire.SourceStatus{
-			Source: x.Name, Layer: string(x.Layer), Offers: x.Offers, Prices: x.Prices,
+			Source: x.Name, Layer: string(x.Layer), Offers: x.Offers, Prices: x.Prices, Terms: x.Report.Terms,
 			AsOf: wire.Text(x.AsOf), Read: wire.Moment(x.Read), Tried: wire.Moment(x.Tried), Error: wire.Text(x.Error),
 		}
 		if days, ok := d.Age(x.AsOf); ok {
@@ -142,7 +143,7 @@ func (d *Status) Wire(s *say.Speaker) any {
 
 // Rows gives one row a source, the heads first.
 func (d *Status) Rows() [][]string {
-	rows := [][]string{{"source", "layer", "offers", "prices", "as_of", "read", "tried", "error"}}
+	rows := [][]string{{"source", "layer", "offers", "prices", "terms", "as_of", "read", "tried", "error"}}
 	when := func(t time.Time) string {
 		if text := wire.Moment(t); text != nil {
 			return *text
@@ -150,7 +151,7 @@ func (d *Status) Rows() [][]string {
 		return ""
 	}
 	for _, x := range d.Sources {
-		rows = append(rows, []string{x.Name, string(x.Layer), strconv.Itoa(x.Offers), strconv.Itoa(x.Prices), x.AsOf, when(x.Read), when(x.Tried), x.Error})
+		rows = append(rows, []string{x.Name, string(x.Layer), strconv.Itoa(x.Offers), strconv.Itoa(x.Prices), strconv.Itoa(x.Report.Terms), x.AsOf, when(x.Read), when(x.Tried), x.Error})
 	}
 	return rows
 }
