@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net/http"
 	"net/url"
@@ -56,11 +57,18 @@ func Malformed(address string, err error) error {
 	return fault(CodeMalformed, u, problem.Args{"Error": err.Error()})
 }
 
+// badURL shows what it can of a text that no address may be: neither user, password nor query.
 func badURL(text string) error {
-	if u, err := url.Parse(text); err == nil && u.User == nil {
-		text = Plain(u)
+	shown := text
+	if i := strings.IndexAny(text, "?#"); i >= 0 {
+		shown = text[:i]
 	}
-	return problem.New(problem.Input, CodeBadURL, problem.Args{"URL": text})
+	if strings.Contains(text, "@") { // where not before the query, the password may hold what looks like its start
+		scheme, _, _ := strings.Cut(shown, "//")
+		_, host, _ := strings.Cut(shown, "@")
+		shown = scheme + "//…@" + host[strings.LastIndexByte(host, '@')+1:]
+	}
+	return problem.New(problem.Input, CodeBadURL, problem.Args{"URL": shown})
 }
 
 func insecure(u *url.URL) error {
@@ -75,15 +83,21 @@ func tooLarge(req *http.Request, limit int64) error {
 	return fault(CodeTooLarge, req.URL, problem.Args{"MaxBytes": unit.Bytes(limit)})
 }
 
-// inner is what net/http wraps in an error that holds the whole address, its query included.
-func inner(err error) error {
+// inner says what net/http wraps in an error that holds the whole address, its query included. Where the request carries
+// something secret it ends before a quotation, in which net/http repeats what the server wrote.
+func inner(req *http.Request, err error) string {
 	if ue, ok := errors.AsType[*url.Error](err); ok {
-		return ue.Err
+		err = ue.Err
 	}
-	return err
+	text := err.Error()
+	if i := strings.IndexByte(text, '"'); i >= 0 && secret(req) {
+		text = text[:i] + "…"
+	}
+	return text
 }
 
-// unanswered is a request that got no answer. A refused redirect and the end of the context will not pass.
+// unanswered is a request that got no answer. A refused redirect, a certificate that is none and the end of the context will
+// not pass.
 func unanswered(ctx context.Context, req *http.Request, err error) error {
 	if p, ok := errors.AsType[*problem.Error](err); ok {
 		return backoff.Permanent(p)
@@ -93,7 +107,11 @@ func unanswered(ctx context.Context, req *http.Request, err error) error {
 	} else if cause == errStalled {
 		return fault(CodeStalled, req.URL, nil)
 	}
-	return fault(CodeUnreachable, req.URL, problem.Args{"Error": inner(err).Error()})
+	failed := fault(CodeUnreachable, req.URL, problem.Args{"Error": inner(req, err)})
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return backoff.Permanent(failed)
+	}
+	return failed
 }
 
 // broken is an answer that ended before its end.
@@ -104,7 +122,7 @@ func broken(ctx context.Context, req *http.Request, err error) error {
 	case cause != nil:
 		return backoff.Permanent(cause)
 	}
-	return fault(CodeTruncated, req.URL, problem.Args{"Error": inner(err).Error()})
+	return fault(CodeTruncated, req.URL, problem.Args{"Error": inner(req, err)})
 }
 
 // StatusError is an answer that is no success, for callers who know the vendor's codes. It prints no more than the status: a
@@ -138,7 +156,7 @@ func refused(req *http.Request, res *http.Response, body []byte) error {
 	switch s := res.StatusCode; {
 	case s == http.StatusTooManyRequests || s == http.StatusRequestTimeout || s >= 500 && s != http.StatusNotImplemented:
 		err := fault(CodeBusy, req.URL, args).Wrap(cause)
-		wait, asked := waitOf(res.Header.Get("Retry-After"))
+		wait, asked := waitOf(res.Header.Get("Retry-After"), time.Now())
 		switch {
 		case asked && wait > maxWait:
 			return backoff.Permanent(err)
@@ -154,10 +172,15 @@ func refused(req *http.Request, res *http.Response, body []byte) error {
 	return backoff.Permanent(fault(CodeStatus, req.URL, args).Wrap(cause))
 }
 
-// waitOf reads Retry-After in seconds; a date, which servers of prices do not send, counts as not asked.
-func waitOf(header string) (time.Duration, bool) {
-	s, err := strconv.Atoi(strings.TrimSpace(header))
-	if err != nil || s < 0 {
+// waitOf reads Retry-After, in seconds or as a date.
+// Source: https://www.rfc-editor.org/rfc/rfc9110#field.retry-after
+func waitOf(header string, now time.Time) (time.Duration, bool) {
+	header = strings.TrimSpace(header)
+	if at, err := http.ParseTime(header); err == nil {
+		return max(0, at.Sub(now)), true
+	}
+	s, err := strconv.ParseUint(header, 10, 31) // the most of 31 bits where it is more: 68 years
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		return 0, false
 	}
 	return time.Duration(s) * time.Second, true

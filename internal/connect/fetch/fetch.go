@@ -205,7 +205,7 @@ func Secure(u *url.URL) error {
 	case u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
 		return badURL(u.String())
 	case u.User != nil:
-		return badURL(u.Redacted())
+		return badURL(u.String())
 	case u.Scheme == "https" || loopback(u.Hostname()):
 		return nil
 	}
@@ -214,7 +214,7 @@ func Secure(u *url.URL) error {
 
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
-	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
+	return host == "localhost" || ip != nil && ip.IsLoopback() // a name beneath localhost may be asked of a name server
 }
 
 type secretKey struct{}
@@ -226,16 +226,19 @@ func secret(req *http.Request) bool {
 
 // checkRedirect follows a redirect on the same host, and to another one only by TLS and where the request carries nothing secret.
 func checkRedirect(req *http.Request, via []*http.Request) error {
-	from := via[len(via)-1]
-	if len(via) >= 5 {
-		return redirected(from.URL, req.URL)
+	from, to := via[len(via)-1], req.URL
+	if secret(req) { // its path may repeat what was sent
+		to = &url.URL{Scheme: to.Scheme, Host: to.Host, User: to.User}
 	}
-	if err := Secure(req.URL); err != nil {
+	if len(via) >= 5 {
+		return redirected(from.URL, to)
+	}
+	if err := Secure(to); err != nil {
 		return err
 	}
 	same := strings.EqualFold(req.URL.Host, from.URL.Host) && (req.URL.Scheme == from.URL.Scheme || req.URL.Scheme == "https")
 	if secret(req) && !same || loopback(req.URL.Hostname()) && !loopback(from.URL.Hostname()) {
-		return redirected(from.URL, req.URL)
+		return redirected(from.URL, to)
 	}
 	return nil
 }

@@ -1,10 +1,14 @@
 package fetch_test
 
 import (
+	"compress/gzip"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -55,6 +59,12 @@ func TestOnlySecureAddresses(t *testing.T) {
 		"prices.example.com":                     fetch.CodeBadURL,
 		"":                                       fetch.CodeBadURL,
 		"http://[::1":                            fetch.CodeBadURL,
+		"http://prices.localhost/":               fetch.CodeInsecure, // which a name server may answer for
+		"https://me@example.com/?key=" + key:     fetch.CodeBadURL,
+		"https://exa mple.com/?key=" + key:       fetch.CodeBadURL,
+		"https://me:" + key + "@exa mple.com/":   fetch.CodeBadURL,
+		"https://me:" + key + "?@example.com/":   fetch.CodeBadURL,
+		"https://" + key + "@me@exa mple.com/#":  fetch.CodeBadURL,
 	} {
 		_, err := client(t, fetch.Options{}).Get(t.Context(), fetch.Request{URL: address})
 		if code(err) != want {
@@ -78,6 +88,18 @@ func TestWhatMayPassIsTriedAgain(t *testing.T) {
 			w.Header().Set("Retry-After", "3600")
 			w.WriteHeader(429)
 		}, 1, fetch.CodeBusy},
+		"429 for longer than numbers reach": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "9300000000")
+			w.WriteHeader(429)
+		}, 1, fetch.CodeBusy},
+		"503 until a date": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat))
+			w.WriteHeader(503)
+		}, 1, fetch.CodeBusy},
+		"503 until a date gone by": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "Wed, 01 Jan 2020 00:00:00 GMT")
+			w.WriteHeader(503)
+		}, 4, fetch.CodeBusy},
 		"broken off": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "9")
 			_, _ = io.WriteString(w, "half")
@@ -91,6 +113,12 @@ func TestWhatMayPassIsTriedAgain(t *testing.T) {
 			w.WriteHeader(401)
 			_, _ = io.WriteString(w, "half")
 		}, 4, fetch.CodeDenied},
+		"over cap once unpacked": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			z := gzip.NewWriter(w)
+			_, _ = z.Write(make([]byte, 1<<20))
+			_ = z.Close()
+		}, 1, fetch.CodeTooLarge},
 		"over cap": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 2000)) }, 1, fetch.CodeTooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -224,6 +252,63 @@ func TestWordsOfTheServer(t *testing.T) {
 	var status *fetch.StatusError
 	if !errors.As(err, &status) || status.Status != 403 || !strings.Contains(string(status.Body), "no") {
 		t.Errorf("%+v", status)
+	}
+}
+
+// What a server writes where no words of people belong may repeat a key too.
+func TestAnswersThatAreNoHTTP(t *testing.T) {
+	for _, answer := range []string{
+		"302 Found\r\nLocation: http://[::1?key=" + key,
+		"302 Found\r\nLocation: ftp://other.example.com/" + key,
+		"302 Found\r\nLocation: https://me:" + key + "@other.example.com/?key=" + key,
+		"307 Go\r\nLocation: https://other.example.com/" + key,
+		"200 OK\r\nContent-Length: " + key,
+		"200 OK\r\nTransfer-Encoding: " + key,
+		"200 OK\r\n" + key,
+	} {
+		s := server(t, func(w http.ResponseWriter, _ *http.Request) {
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_, _ = io.WriteString(conn, "HTTP/1.1 "+answer+"\r\n\r\n")
+			_ = conn.Close()
+		})
+		_, err := client(t, fetch.Options{Attempts: 2}).Get(t.Context(), fetch.Request{URL: s.URL, Secret: true})
+		if err == nil || strings.Contains(fmt.Sprintf("%v %+v", err, problem.All(err)), key) {
+			t.Errorf("%q: %v", answer, err)
+		}
+	}
+}
+
+// A server whose certificate is not to be trusted is not asked again; one that is trusted may speak HTTP/2.
+func TestTLS(t *testing.T) {
+	var hellos atomic.Int32
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, r.Proto)
+		w.(http.Flusher).Flush()
+		if r.URL.Path == "/half" {
+			panic(http.ErrAbortHandler)
+		}
+	}))
+	s.EnableHTTP2 = true
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.TLS = &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { hellos.Add(1); return nil, nil }}
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	_, err := client(t, fetch.Options{Attempts: 3}).Get(t.Context(), fetch.Request{URL: s.URL})
+	if code(err) != fetch.CodeUnreachable || !strings.Contains(fmt.Sprint(err), "certificate") || hellos.Load() != 1 {
+		t.Errorf("%v after %d connections", err, hellos.Load())
+	}
+	trusted := x509.NewCertPool()
+	trusted.AddCert(s.Certificate())
+	c := client(t, fetch.Options{Attempts: 2, TLS: &tls.Config{RootCAs: trusted}})
+	if got, err := c.Get(t.Context(), fetch.Request{URL: s.URL}); err != nil || string(got) != "HTTP/2.0" {
+		t.Errorf("%q %v", got, err)
+	}
+	if _, err := c.Get(t.Context(), fetch.Request{URL: s.URL + "/half"}); code(err) != fetch.CodeTruncated {
+		t.Errorf("%v, want %s", err, fetch.CodeTruncated)
 	}
 }
 
