@@ -66,13 +66,12 @@ func (a *advisor) Fetch(ctx context.Context, to feed.Sink) error {
 	if err != nil {
 		return fetch.Malformed(a.address, err)
 	}
-	strangers := strange(&a.Config, slices.Sorted(maps.Keys(all.Regions)))
+	has := slices.Sorted(maps.Keys(all.Regions))
+	strangers := a.Strangers(has, has)
 	if len(bands) == 0 {
-		return nothing(&a.Config, strangers)
+		return a.Nothing(strangers)
 	}
-	for _, s := range strangers {
-		to.Lost(vendor, s.region, s.why)
-	}
+	feed.Lose(to, vendor, strangers)
 	to.Pass(passed)
 	for _, b := range bands {
 		b.AsOf, b.Source = a.world.Now().UTC().Format(time.DateOnly), a.Name

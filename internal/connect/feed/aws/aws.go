@@ -8,10 +8,8 @@ package aws
 
 import (
 	"regexp"
-	"slices"
 
 	"github.com/rackrate/rackrate/internal/base/money"
-	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/connect/feed"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
 )
@@ -40,35 +38,6 @@ var (
 	worldwide = partition{"https://pricing.us-east-1.amazonaws.com", "/offers/v1.0/aws/index.json", "amazonaws.com", "us-east-1", money.USD}
 	china     = partition{"https://pricing.cn-north-1.amazonaws.com.cn", "/offers/v1.0/cn/index.json", "amazonaws.com.cn", "cn-north-1", money.CNY}
 )
-
-// loss is a region that could not be read.
-type loss struct {
-	region string
-	why    error
-}
-
-// strange are the regions that the user named and a source does not have.
-func strange(c *feed.Config, codes []string) (strangers []loss) {
-	for _, code := range slices.Compact(slices.Sorted(slices.Values(c.Regions))) {
-		if !slices.Contains(codes, code) {
-			strangers = append(strangers, loss{code, problem.New(problem.Input, "feed.no_region", problem.Args{"Source": c.Name, "Region": code}).
-				With(problem.Nearest(code, codes, 2)...).At(c.File, c.Line)})
-		}
-	}
-	return strangers
-}
-
-// nothing is the problem of a source without any rows, because none of the regions that the user named exists or for no reason.
-func nothing(c *feed.Config, strangers []loss) error {
-	if len(strangers) == 0 {
-		return feed.Empty(c.Name)
-	}
-	var all problem.List
-	for _, s := range strangers {
-		all = append(all, problem.All(s.why)...)
-	}
-	return all
-}
 
 // known is the machines that are known already, by type.
 func known(w feed.World) map[string]*catalog.Machine {

@@ -76,14 +76,12 @@ func (l *list) Fetch(ctx context.Context, to feed.Sink) error {
 	for _, r := range regions {
 		codes = append(codes, r.code)
 	}
-	strangers := strange(&l.Config, codes)
+	strangers := l.Strangers(codes, codes)
 	regions = slices.DeleteFunc(regions, func(r region) bool { return len(l.Regions) > 0 && !slices.Contains(l.Regions, r.code) })
 	if len(regions) == 0 {
-		return nothing(&l.Config, strangers)
+		return l.Nothing(strangers)
 	}
-	for _, s := range strangers {
-		to.Lost(vendor, s.region, s.why)
-	}
+	feed.Lose(to, vendor, strangers)
 	asked := &reading{list: l, known: known(l.world), to: to, today: l.world.Now().UTC().Format(time.DateOnly), plans: plans, unplanned: unplanned}
 	return asked.all(ctx, regions)
 }
@@ -213,9 +211,7 @@ func (r *reading) all(ctx context.Context, regions []region) error {
 	if err == nil && len(lost) == 0 && r.sold.Load() == 0 {
 		err = feed.Empty(r.Name)
 	}
-	for _, code := range slices.Sorted(maps.Keys(lost)) {
-		r.to.Lost(vendor, code, lost[code])
-	}
+	feed.Lose(r.to, vendor, lost)
 	return err
 }
 

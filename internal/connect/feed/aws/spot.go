@@ -91,12 +91,12 @@ func (s *spot) Fetch(ctx context.Context, to feed.Sink) error {
 	lost, err := feed.Each(ctx, to, regions, func(ctx context.Context, region string) error {
 		return s.region(ctx, keys, region, types, to)
 	})
-	for _, region := range slices.Sorted(maps.Keys(lost)) {
-		if closed(lost[region]) {
+	for region, why := range lost {
+		if closed(why) {
 			lost[region] = problem.New(problem.Input, "feed.aws_region_closed", problem.Args{"Source": s.Name, "Region": region})
 		}
-		to.Lost(vendor, region, lost[region])
 	}
+	feed.Lose(to, vendor, lost)
 	return err
 }
 

@@ -14,9 +14,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
-
-	"golang.org/x/sync/errgroup"
+	"sync/atomic"
 
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/connect/feed"
@@ -43,8 +41,6 @@ const (
 
 	// perSecond is how often to ask: the service documents no limit and answers 429 to more than a few at once.
 	perSecond = 5
-	// atOnce is how many regions are read at once.
-	atOnce = 4
 	// maxPage bounds an answer: a page of 1,000 rows has 1 MB.
 	maxPage = 16 << 20
 	// maxPages bounds a list that links to itself; a region has two.
@@ -84,39 +80,18 @@ func (s *source) Fetch(ctx context.Context, to feed.Sink) error {
 	if err != nil {
 		return err
 	}
-	expected := s.known()
-	var mu sync.Mutex
-	var done, rows int64
-	lost := map[string]error{}
-	var g errgroup.Group
-	g.SetLimit(atOnce)
-	for _, region := range regions {
-		g.Go(func() error {
-			n, err := s.region(ctx, region, expected[region], to)
-			mu.Lock()
-			defer mu.Unlock()
-			done++
-			rows += int64(n)
-			if err != nil {
-				lost[region] = err
-			}
-			to.Progress(done, int64(len(regions)))
-			return ctx.Err() // the regions still waiting would each find it out for themselves
-		})
+	known := s.known()
+	var machines atomic.Int64
+	lost, err := feed.Each(ctx, to, regions, func(ctx context.Context, region string) error {
+		n, err := s.region(ctx, region, known, to)
+		machines.Add(int64(n))
+		return err
+	})
+	if err == nil && len(lost) == 0 && machines.Load() == 0 {
+		err = feed.Empty(s.Name)
 	}
-	if g.Wait() != nil {
-		return context.Cause(ctx)
-	}
-	for _, region := range slices.Sorted(maps.Keys(lost)) {
-		if len(lost) == len(regions) {
-			return lost[region]
-		}
-		to.Lost(vendor, region, lost[region])
-	}
-	if rows == 0 && len(lost) == 0 {
-		return feed.Empty(s.Name)
-	}
-	return nil
+	feed.Lose(to, vendor, lost)
+	return err
 }
 
 // regions are those the user named, or all: the ones known already, and those that sell the machine sold everywhere.
@@ -150,15 +125,20 @@ func (s *source) known() map[string]bool {
 	return regions
 }
 
-// region reads one region and gives the number of its machines. Where some are expected, an answer without any is no answer.
-func (s *source) region(ctx context.Context, region string, expected bool, to feed.Sink) (int, error) {
+// region reads one region and gives the number of its machines. Where some are known, an answer without any is no answer, and
+// where the user named it, nothing that may pass in silence.
+func (s *source) region(ctx context.Context, region string, known map[string]bool, to feed.Sink) (int, error) {
 	c := newChoice(region, s.world.Now())
 	err := s.pages(ctx, machines+" and armRegionName eq '"+strings.ReplaceAll(region, "'", "''")+"'", c.add)
 	if err != nil {
 		return 0, err
 	}
-	if expected && len(c.best) == 0 {
+	switch {
+	case len(c.best) > 0:
+	case known[region]:
 		return 0, feed.Empty(s.Name + " " + region)
+	case len(s.Regions) > 0:
+		return 0, s.Stranger(region, slices.Collect(maps.Keys(known)))
 	}
 	n := c.emit(to)
 	if !c.broken { // a machine whose price cannot be read may still be sold

@@ -266,13 +266,30 @@ func TestAnswersThatAreRefused(t *testing.T) {
 	}
 }
 
+// A region that the user named and that has nothing is told, as it may be a slip of the pen.
+func TestRegionThatIsNot(t *testing.T) {
+	var address string
+	h := server(t, rows(), 1000, func() string { return address })
+	got, err := read(t, h, feed.Config{Regions: []string{"westus", "eastuss"}, File: "sources.yaml", Line: 3})
+	if err != nil || len(got.Losses) != 1 || got.Losses[0].Region != "eastuss" {
+		t.Fatalf("%v, losses %v", err, got.Losses)
+	}
+	p := problem.All(got.Losses[0].Why)[0]
+	if p.Code != "feed.no_region" || p.File != "sources.yaml" || p.Line != 3 || !slices.Contains(p.Suggest, "eastus") {
+		t.Errorf("%+v", p)
+	}
+	if len(got.Covered) != 6 {
+		t.Errorf("covers %v", got.Covered)
+	}
+}
+
 // A region that nobody knew to have accelerators may have none; all regions may not.
 func TestNothingToSell(t *testing.T) {
 	empty := func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"BillingCurrency":"USD","Items":[],"NextPageLink":null,"Count":0}`))
 	}
 	got, err := read(t, empty, feed.Config{Regions: []string{"atlantis"}})
-	if p := problem.All(err); len(p) != 1 || p[0].Code != "feed.empty" {
+	if p := problem.All(err); len(p) != 1 || p[0].Code != "feed.no_region" {
 		t.Errorf("%v", err)
 	}
 	if len(got.Losses) > 0 {

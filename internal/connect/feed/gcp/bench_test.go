@@ -51,7 +51,7 @@ func BenchmarkSkus(b *testing.B) {
 		r := newRates(time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC), "USD")
 		r.add(p.Skus)
 		var got feedtest.Sink
-		if r.emit(&got, func(string) bool { return true }, nil) == 0 {
+		if r.emit(&got, func(string) bool { return true }, nil) == nil {
 			b.Fatal("no machines")
 		}
 	}

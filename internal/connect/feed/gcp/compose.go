@@ -108,14 +108,13 @@ func (r *rates) price(m *machine, region string, mode catalog.BillingMode) (mone
 	return rate, err == nil && !rate.IsZero()
 }
 
-// emit hands over every machine of every wanted region that has a price, and gives their number. A SKU's regions are those
+// emit hands over every machine of every wanted region that has a price, and gives the regions of those. A SKU's regions are those
 // its price holds in, often a continent's; where a machine is not known to be sold, that is said.
-func (r *rates) emit(to feed.Sink, wanted func(region string) bool, known map[[2]string]bool) int {
+func (r *rates) emit(to feed.Sink, wanted func(region string) bool, known map[[2]string]bool) (sold []string) {
 	for _, bad := range r.bad {
 		to.Reject(bad)
 	}
 	to.Pass(r.passed)
-	n := 0
 	for _, region := range slices.Sorted(maps.Keys(r.of)) {
 		if !wanted(region) {
 			continue
@@ -136,11 +135,11 @@ func (r *rates) emit(to feed.Sink, wanted func(region string) bool, known map[[2
 			}
 			if len(l.Prices) > 0 {
 				to.Add(l)
-				n++
+				sold = append(sold, region)
 			}
 		}
 	}
-	return n
+	return slices.Compact(sold)
 }
 
 // listing is a machine type as a row without prices.

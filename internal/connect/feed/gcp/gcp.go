@@ -8,6 +8,7 @@ package gcp
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -90,9 +91,12 @@ func (s *source) Fetch(ctx context.Context, to feed.Sink) error {
 		}
 		q.Set("pageToken", p.NextPageToken)
 	}
-	if r.emit(to, s.wanted, s.known()) == 0 {
-		return feed.Empty(s.Name)
+	sold := r.emit(to, s.wanted, s.known())
+	strangers := s.Strangers(sold, slices.Collect(maps.Keys(r.of)))
+	if len(sold) == 0 {
+		return s.Nothing(strangers)
 	}
+	feed.Lose(to, vendor, strangers)
 	return nil
 }
 

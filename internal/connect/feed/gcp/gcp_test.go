@@ -416,3 +416,22 @@ func TestNoCredentials(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A region that the user named and that has nothing is told, as it may be a slip of the pen.
+func TestRegionsThatAreNot(t *testing.T) {
+	c := feed.Config{Regions: []string{"us-central1", "us-west11", "us-east1"}, File: "sources.yaml", Line: 3} // us-east1 has cores alone
+	got, err := read(t, c, skus()...)
+	if err != nil || len(got.Losses) != 2 || got.Losses[0].Region != "us-east1" || got.Losses[1].Region != "us-west11" {
+		t.Fatalf("%v, losses %v", err, got.Losses)
+	}
+	if p := problem.All(got.Losses[1].Why)[0]; p.Code != "feed.no_region" || p.Line != 3 || !slices.Contains(p.Suggest, "us-west1") {
+		t.Errorf("%+v", p)
+	}
+	if _, err := read(t, feed.Config{Regions: []string{"a", "b"}}, skus()...); len(problem.All(err)) != 2 {
+		t.Errorf("%v", err)
+	}
+	got, err = readTable(t, machineTable, "europe-west4", "us-centrall1")
+	if err != nil || len(got.Losses) != 1 || !slices.Contains(problem.All(got.Losses[0].Why)[0].Suggest, "us-central1") {
+		t.Errorf("%v, losses %v", err, got.Losses)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -71,8 +72,9 @@ func (t *table) Fetch(ctx context.Context, to feed.Sink) error {
 	if err != nil {
 		return err
 	}
+	strangers := t.Strangers(read.sold, slices.Collect(maps.Keys(read.regions)))
 	if len(read.machines) == 0 {
-		return feed.Empty(t.Name)
+		return t.Nothing(strangers)
 	}
 	for _, l := range read.machines {
 		to.Add(l)
@@ -81,6 +83,7 @@ func (t *table) Fetch(ctx context.Context, to feed.Sink) error {
 		to.Reject(r)
 	}
 	to.Pass(read.passed)
+	feed.Lose(to, vendor, strangers)
 	return nil
 }
 
@@ -88,7 +91,9 @@ func (t *table) Fetch(ctx context.Context, to feed.Sink) error {
 type reading struct {
 	machines []intake.Listing
 	bad      []intake.Rejection
-	passed   int // rows without accelerators, or of regions that are not wanted
+	passed   int             // rows without accelerators, or of regions that are not wanted
+	regions  map[string]bool // all there are
+	sold     []string        // the regions of the machines
 }
 
 func readTable(in io.Reader, regions []string) (*reading, error) {
@@ -107,7 +112,7 @@ func readTable(in io.Reader, regions []string) (*reading, error) {
 			return nil, fmt.Errorf("no column %s", name)
 		}
 	}
-	var out reading
+	out := reading{regions: map[string]bool{}}
 	for {
 		row, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -140,6 +145,7 @@ func (out *reading) row(cell func(string) string, whole bool, line int, regions 
 		reject("name", "name")
 		return
 	}
+	out.regions[l.Region] = true
 	count, err := strconv.ParseFloat(cell("acceleratorCount"), 64)
 	switch {
 	case err != nil || !(count >= 0 && count < 1e4):
@@ -175,5 +181,5 @@ func (out *reading) row(cell func(string) string, whole bool, line int, regions 
 			l.Prices = append(l.Prices, catalog.Price{Mode: c.mode, Hourly: rate, Confidence: catalog.Secondary})
 		}
 	}
-	out.machines = append(out.machines, l)
+	out.machines, out.sold = append(out.machines, l), append(out.sold, l.Region)
 }
