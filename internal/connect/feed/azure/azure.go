@@ -128,7 +128,7 @@ func (s *source) known() map[string]bool {
 // region reads one region and gives the number of its machines. Where some are known, an answer without any is no answer, and
 // where the user named it, nothing that may pass in silence.
 func (s *source) region(ctx context.Context, region string, known map[string]bool, to feed.Sink) (int, error) {
-	c := newChoice(region, s.world.Now())
+	c := newChoice(region, s.currency, s.world.Now())
 	err := s.pages(ctx, machines+" and armRegionName eq '"+strings.ReplaceAll(region, "'", "''")+"'", c.add)
 	if err != nil {
 		return 0, err

@@ -204,6 +204,27 @@ func TestEveryRowIsAccountedFor(t *testing.T) {
 	}
 }
 
+// A row with any part that cannot be read is rejected, and its region then not said to be read whole.
+func TestRowsThatCannotBeRead(t *testing.T) {
+	for column, r := range map[string]row{
+		"retailPrice":        meter("eastus", h100, "-1"),
+		"unitOfMeasure":      meter("eastus", h100, "1", "unitOfMeasure", "1 Month"),
+		"currencyCode":       meter("eastus", h100, "1", "currencyCode", ""),
+		"effectiveStartDate": meter("eastus", h100, "1", "effectiveStartDate", "1 May 2025"),
+		"effectiveEndDate":   meter("eastus", h100, "1", "effectiveEndDate", "never"),
+		"tierMinimumUnits":   meter("eastus", h100, "1", "tierMinimumUnits", -1),
+		"savingsPlan":        meter("eastus", h100, "1", "savingsPlan", []any{row{"retailPrice": -2, "term": "1 Year"}}),
+	} {
+		got, err := read(t, server(t, []row{r, meter("eastus", "Standard_NC6s_v3", "3")}, 10, nil), feed.Config{Regions: []string{"eastus"}})
+		if err != nil || len(got.Rejections) != 1 || got.Rejections[0].Args["Column"] != column {
+			t.Errorf("%s: rejected %v, %v", column, got.Rejections, err)
+		}
+		if len(got.Listings) != 1 || len(got.Covered) > 0 {
+			t.Errorf("%s: %v stand, covers %v", column, got.Lines(), got.Covered)
+		}
+	}
+}
+
 // A page that is cut short hides the rows up to the next one: it is asked for again, and its region lost if it stays short.
 func TestShortPages(t *testing.T) {
 	for _, c := range []struct {

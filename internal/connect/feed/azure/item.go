@@ -31,10 +31,13 @@ type item struct {
 	Primary     bool        `json:"isPrimaryMeterRegion"`
 	Machine     string      `json:"armSkuName"`
 	Term        string      `json:"reservationTerm"`
-	SavingsPlan []struct {
-		Price json.Number `json:"retailPrice"`
-		Term  string      `json:"term"`
-	} `json:"savingsPlan"`
+	SavingsPlan []plan      `json:"savingsPlan"`
+}
+
+// plan is what a machine costs an hour under a savings plan.
+type plan struct {
+	Price json.Number `json:"retailPrice"`
+	Term  string      `json:"term"`
 }
 
 // terms are how the service writes the length of a reservation or savings plan; longer ones have no way of paying here.
@@ -65,17 +68,31 @@ func (i *item) mode() (catalog.BillingMode, bool) {
 }
 
 // inForce says whether an item's price is charged now, by its dates and its tier.
-func (i *item) inForce(now time.Time) bool {
-	since, err := time.Parse(time.RFC3339, i.Since)
-	if err != nil && i.Since != "" || since.After(now) {
-		return false
+func (i *item) inForce(now time.Time) (bool, *fault) {
+	since, bad1 := date(i.Since)
+	until, bad2 := date(i.Until)
+	tier, bad3 := feed.Decimal(cmp.Or(string(i.Tier), "0"))
+	switch {
+	case bad1 != nil:
+		return false, &fault{"effectiveStartDate", i.Since, "2026-01-01T00:00:00Z"}
+	case bad2 != nil:
+		return false, &fault{"effectiveEndDate", i.Until, "2026-01-01T00:00:00Z"}
+	case bad3 != nil:
+		return false, &fault{"tierMinimumUnits", i.Tier.String(), "0"}
 	}
-	if until, err := time.Parse(time.RFC3339, i.Until); err == nil && !until.After(now) {
-		return false
-	}
-	tier, err := feed.Decimal(string(i.Tier))
-	return i.Tier == "" || err == nil && tier.Sign() == 0
+	return !since.After(now) && (until.IsZero() || until.After(now)) && tier.Sign() == 0, nil
 }
+
+// date reads a date; without one it is the zero time.
+func date(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	return time.Parse(time.RFC3339, text)
+}
+
+// fault is a field that cannot be read.
+type fault struct{ column, value, want string }
 
 // hourly is a price by the hour. A reservation's is the total of its term, although its unit says an hour; a savings plan's is not.
 func (i *item) hourly(mode catalog.BillingMode, price json.Number) (money.Rate, error) {
@@ -88,23 +105,25 @@ func (i *item) hourly(mode catalog.BillingMode, price json.Number) (money.Rate, 
 
 // choice picks one item for each machine and way of paying of a region.
 type choice struct {
-	region string
-	now    time.Time
-	seen   int
-	passed int
-	best   map[string]map[catalog.BillingMode]candidate // by machine
-	bad    []intake.Rejection
-	broken bool // a row could not be read
+	region   string
+	currency money.Currency
+	now      time.Time
+	seen     int
+	passed   int
+	best     map[string]map[catalog.BillingMode]candidate // by machine
+	bad      []intake.Rejection
+	broken   bool // a row could not be read
 }
 
 type candidate struct {
 	item
 	price money.Rate
+	plans []catalog.Price // under savings plans, which come with the price on demand
 	line  int
 }
 
-func newChoice(region string, now time.Time) *choice {
-	return &choice{region: region, now: now, best: map[string]map[catalog.BillingMode]candidate{}}
+func newChoice(region string, currency money.Currency, now time.Time) *choice {
+	return &choice{region: region, currency: currency, now: now, best: map[string]map[catalog.BillingMode]candidate{}}
 }
 
 func (c *choice) add(items []item) {
@@ -112,26 +131,25 @@ func (c *choice) add(items []item) {
 		i := &items[n]
 		c.seen++
 		mode, ok := i.mode()
-		if !ok || i.Region != c.region || !i.inForce(c.now) {
+		if !ok || i.Region != c.region {
 			c.passed++
 			continue
 		}
-		price, err := i.hourly(mode, i.Price)
+		next, in, bad := c.read(i, mode)
 		switch {
-		case err != nil:
-			c.reject(i, intake.Malformed, problem.Args{"Column": "retailPrice", "Value": i.Price.String(), "Want": "price"})
+		case bad != nil:
+			c.reject(i, intake.Malformed, problem.Args{"Column": bad.column, "Value": bad.value, "Want": bad.want})
 			continue
-		case i.Unit != "1 Hour":
-			c.reject(i, intake.Malformed, problem.Args{"Column": "unitOfMeasure", "Value": i.Unit, "Want": "1 Hour"})
+		case !in:
+			c.passed++
 			continue
-		case price.IsZero():
+		case next.price.IsZero():
 			c.reject(i, intake.Kind(catalog.ZeroPrice), nil)
 			continue
 		}
 		if c.best[i.Machine] == nil {
 			c.best[i.Machine] = map[catalog.BillingMode]candidate{}
 		}
-		next := candidate{*i, price, c.seen}
 		if old, there := c.best[i.Machine][mode]; there {
 			c.passed++
 			if !next.beats(old) {
@@ -140,6 +158,38 @@ func (c *choice) add(items []item) {
 		}
 		c.best[i.Machine][mode] = next
 	}
+}
+
+// read takes an item's prices; false where they are not charged now.
+func (c *choice) read(i *item, mode catalog.BillingMode) (next candidate, in bool, bad *fault) {
+	if in, bad = i.inForce(c.now); !in {
+		return next, false, bad
+	}
+	switch {
+	case i.Currency != string(c.currency):
+		return next, false, &fault{"currencyCode", i.Currency, string(c.currency)}
+	case i.Unit != "1 Hour":
+		return next, false, &fault{"unitOfMeasure", i.Unit, "1 Hour"}
+	}
+	price, err := i.hourly(mode, i.Price)
+	if err != nil {
+		return next, false, &fault{"retailPrice", i.Price.String(), "price"}
+	}
+	next = candidate{item: *i, price: price, line: c.seen}
+	for _, plan := range i.SavingsPlan {
+		planned, ok := saving[plan.Term]
+		if !ok || mode != catalog.OnDemand {
+			continue
+		}
+		rate, err := i.hourly(planned, plan.Price)
+		switch {
+		case err != nil:
+			return next, false, &fault{"savingsPlan", plan.Price.String(), "price"}
+		case !rate.IsZero():
+			next.plans = append(next.plans, catalog.Price{Mode: planned, Hourly: rate, Confidence: catalog.Listed})
+		}
+	}
+	return next, true, nil
 }
 
 func (c *choice) reject(i *item, kind intake.Kind, args problem.Args) {
@@ -158,7 +208,8 @@ func (c candidate) beats(old candidate) bool {
 		return c.Primary
 	}
 	// Dates of one format and zone, which the service writes, sort as text.
-	return cmp.Or(cmp.Compare(c.Since, old.Since), cmp.Compare(c.price.Nanos(), old.price.Nanos())) > 0
+	return cmp.Or(cmp.Compare(c.Since, old.Since), cmp.Compare(c.price.Nanos(), old.price.Nanos()),
+		cmp.Compare(len(c.plans), len(old.plans)), cmp.Compare(c.Product, old.Product)) > 0
 }
 
 // emit hands over the machines with their prices and gives their number.
@@ -178,25 +229,9 @@ func (c *choice) emit(to feed.Sink) int {
 				l.Hints, l.At = []string{m.Product}, c.place(m.line)
 			}
 			l.Prices = append(l.Prices, catalog.Price{Mode: mode, Hourly: m.price, Confidence: catalog.Listed})
-			if mode == catalog.OnDemand {
-				l.Prices = append(l.Prices, m.savings()...)
-			}
+			l.Prices = append(l.Prices, m.plans...)
 		}
 		to.Add(l)
 	}
 	return len(c.best)
-}
-
-// savings are the prices under a savings plan that come with an item's price on demand.
-func (c candidate) savings() (prices []catalog.Price) {
-	for _, s := range c.SavingsPlan {
-		mode, ok := saving[s.Term]
-		if !ok {
-			continue
-		}
-		if rate, err := c.hourly(mode, s.Price); err == nil && !rate.IsZero() {
-			prices = append(prices, catalog.Price{Mode: mode, Hourly: rate, Confidence: catalog.Listed})
-		}
-	}
-	return prices
 }

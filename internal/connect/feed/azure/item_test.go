@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rackrate/rackrate/internal/connect/feed/feedtest"
+	"github.com/rackrate/rackrate/internal/facts/catalog"
 )
 
 var now = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
@@ -20,23 +21,28 @@ func TestChoiceHeedsNoOrder(t *testing.T) {
 		items := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) item {
 			return item{
 				Currency: "USD", Region: "eastus", Unit: "1 Hour",
-				Machine: rapid.SampledFrom([]string{"Standard_NC4as_T4_v3", "Standard_NC6s_v3", ""}).Draw(t, "machine"),
-				Price:   json.Number(rapid.SampledFrom([]string{"0", "1.5", "2", "5E-05", "x"}).Draw(t, "price")),
-				Since:   rapid.SampledFrom([]string{"", "2024-01-01T00:00:00Z", "2025-01-01T00:00:00Z", "2027-01-01T00:00:00Z"}).Draw(t, "since"),
-				Type:    rapid.SampledFrom([]string{"Consumption", "Reservation", "DevTestConsumption"}).Draw(t, "type"),
-				Term:    rapid.SampledFrom([]string{"1 Year", "3 Years", "5 Years"}).Draw(t, "term"),
-				Sku:     rapid.SampledFrom([]string{"N", "N Spot", "N Low Priority"}).Draw(t, "sku"),
-				Primary: rapid.Bool().Draw(t, "primary"),
+				Machine:     rapid.SampledFrom([]string{"Standard_NC4as_T4_v3", "Standard_NC6s_v3", ""}).Draw(t, "machine"),
+				Price:       json.Number(rapid.SampledFrom([]string{"0", "1.5", "2", "5E-05", "x"}).Draw(t, "price")),
+				Since:       rapid.SampledFrom([]string{"", "2024-01-01T00:00:00Z", "2025-01-01T00:00:00Z", "2027-01-01T00:00:00Z"}).Draw(t, "since"),
+				Type:        rapid.SampledFrom([]string{"Consumption", "Reservation", "DevTestConsumption"}).Draw(t, "type"),
+				Term:        rapid.SampledFrom([]string{"1 Year", "3 Years", "5 Years"}).Draw(t, "term"),
+				Sku:         rapid.SampledFrom([]string{"N", "N Spot", "N Low Priority"}).Draw(t, "sku"),
+				Primary:     rapid.Bool().Draw(t, "primary"),
+				SavingsPlan: slices.Repeat([]plan{{"0.7", "1 Year"}}, rapid.IntRange(0, 1).Draw(t, "plans")),
 			}
 		}), 0, 12).Draw(t, "items")
 		lines := func(items []item) []string {
-			c := newChoice("eastus", now)
+			c := newChoice("eastus", "USD", now)
 			c.add(items)
 			var got feedtest.Sink
 			c.emit(&got)
 			prices := 0
 			for _, l := range got.Listings {
-				prices += len(l.Prices)
+				for _, p := range l.Prices {
+					if p.Mode != catalog.SavingsPlan1Y { // comes with the price on demand
+						prices++
+					}
+				}
 			}
 			if sum := prices + got.Passed + len(got.Rejections); sum != len(items) {
 				t.Fatalf("%d of %d rows are accounted for", sum, len(items))
@@ -57,7 +63,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		c := newChoice("eastus", now)
+		c := newChoice("eastus", "USD", now)
 		c.add(*p.Items)
 		var got feedtest.Sink
 		c.emit(&got)
