@@ -48,29 +48,32 @@ type source struct {
 	feed.Config
 	http     *fetch.Client
 	currency money.Currency
-	regions  []string
+	known    []string // regions; no list says which there are
 }
 
 func open(c feed.Config, w feed.World) (feed.Source, error) {
 	faults := c.Check(feed.Takes{Regions: true, Currency: true, Endpoints: []string{"shapes"}})
-	s := &source{Config: c, http: w.HTTP, currency: money.USD, regions: slices.Clone(c.Regions)}
+	s := &source{Config: c, http: w.HTTP, currency: money.USD}
 	if c.Currency != "" {
 		s.currency = c.Currency
 	}
-	if len(s.regions) == 0 {
-		for _, o := range w.Known.Offers {
-			if o.Provider == vendor {
-				s.regions = append(s.regions, o.Region)
-			}
+	for _, o := range w.Known.Offers {
+		if o.Provider == vendor {
+			s.known = append(s.known, o.Region)
 		}
 	}
-	slices.Sort(s.regions)
-	s.regions = slices.Compact(s.regions)
+	slices.Sort(s.known)
+	s.known = slices.Compact(s.known)
 	return s, faults.OrNil()
 }
 
 // Fetch reads both lists and prices every shape in every region.
 func (s *source) Fetch(ctx context.Context, to feed.Sink) error {
+	strangers := s.Strangers(s.known, s.known)
+	regions := slices.DeleteFunc(slices.Clone(s.known), func(r string) bool { return len(s.Regions) > 0 && !slices.Contains(s.Regions, r) })
+	if len(regions) == 0 {
+		return s.Nothing(strangers)
+	}
 	at := s.Address("", priceList) + "?" + url.Values{"currencyCode": {string(s.currency)}}.Encode()
 	products, err := get[product](ctx, s.http, at)
 	if err != nil {
@@ -93,7 +96,7 @@ func (s *source) Fetch(ctx context.Context, to feed.Sink) error {
 			to.Reject(intake.Rejection{Kind: kind, InstanceType: shapes[i].name(), At: intake.Place{File: "shapes.json", Line: i + 1}, Args: args})
 		default:
 			n++
-			for _, region := range s.regions {
+			for _, region := range regions {
 				l.Region, l.At = region, intake.Place{File: "shapes.json", Line: i + 1}
 				to.Add(l)
 			}
@@ -102,7 +105,8 @@ func (s *source) Fetch(ctx context.Context, to feed.Sink) error {
 	if n == 0 {
 		return feed.Empty(s.Name)
 	}
-	for _, region := range s.regions {
+	feed.Lose(to, vendor, strangers)
+	for _, region := range regions {
 		if whole { // a shape without a price may still be sold
 			to.Covers(vendor, region, catalog.OnDemand, catalog.Spot)
 		}

@@ -176,7 +176,7 @@ func TestShapesWithoutAPrice(t *testing.T) {
 		"products":   shape("BM.GPU.X.8", "bm", 8, 1, nil),
 		"free":       shape("BM.GPU.X.8", "bm", 8, 1, nil, part("B00000", "ocpu", 1)),
 	} {
-		got, err := read(t, feed.Config{Regions: []string{"r"}}, products(), append(shapes()[:1], s))
+		got, err := read(t, feed.Config{Regions: []string{"us-chicago-1"}}, products(), append(shapes()[:1], s))
 		if column == "free" {
 			column = "partNumber"
 		}
@@ -203,7 +203,7 @@ func TestRegionsAndCurrency(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	_, err := read(t, feed.Config{Regions: []string{"r"}}, products(), shapes()[6:])
+	_, err := read(t, feed.Config{Regions: []string{"us-chicago-1"}}, products(), shapes()[6:])
 	if p := problem.All(err); len(p) != 1 || p[0].Code != "feed.empty" {
 		t.Errorf("no shapes with GPUs: %v", err)
 	}
@@ -222,5 +222,18 @@ func TestRefused(t *testing.T) {
 	err = open(s.URL, feed.Config{}, feedtest.World(t, nil, fetch.Options{})).Fetch(t.Context(), &feedtest.Sink{})
 	if p := problem.All(err); len(p) != 1 || p[0].Code != fetch.CodeMalformed || n != 20 {
 		t.Errorf("after %d pages: %v", n, err)
+	}
+}
+
+// Prices are the same everywhere, so that no list would show a slip in a region's name.
+func TestRegionsThatAreNot(t *testing.T) {
+	got, err := read(t, feed.Config{Regions: []string{"us-chicago-1", "us-ashbrun-1"}}, products(), shapes()[:1])
+	if err != nil || len(got.Listings) != 1 || len(got.Losses) != 1 || !slices.Contains(problem.All(got.Losses[0].Why)[0].Suggest, "us-ashburn-1") {
+		t.Errorf("%v, %v, losses %v", got.Lines(), err, got.Losses)
+	}
+	w := feedtest.World(t, nil, fetch.Options{})
+	w.Known = catalog.New(nil, nil, nil)
+	if err := open("http://127.0.0.1:1", feed.Config{}, w).Fetch(t.Context(), &feedtest.Sink{}); err == nil {
+		t.Error("no region is known, and no error")
 	}
 }
