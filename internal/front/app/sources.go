@@ -93,13 +93,19 @@ func (a *App) jobs(names []string, w feed.World) (jobs []refresh.Job, skipped []
 			jobs = append(jobs, refresh.Job{Name: c.Name, Layer: maker.Layer, Source: source, From: catalog.Source{
 				ID: c.Name, Title: cmp.Or(maker.Title, filepath.Base(c.Path)), Reference: cmp.Or(filepath.ToSlash(c.Path), c.Endpoint, maker.Reference), Licence: maker.Licence,
 			}})
-		case !named && problem.All(err)[0].Code == feed.CodeNoCredentials:
+		case !named && passed(c, err):
 			skipped = append(skipped, Skipped{c.Name, err})
 		default:
 			faults = append(faults, problem.All(err)...)
 		}
 	}
 	return jobs, skipped, faults.OrNil()
+}
+
+// passed says whether a source that cannot be made may be passed over where nobody named it: it has no credentials, or nothing was
+// set of it, so that what is wrong (a file of another program's, for instance) is none of the user's settings.
+func passed(c feed.Config, err error) bool {
+	return c.File == "" || problem.All(err)[0].Code == feed.CodeNoCredentials
 }
 
 // world is what sources may touch.

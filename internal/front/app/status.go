@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rackrate/rackrate/internal/base/problem"
-	"github.com/rackrate/rackrate/internal/connect/feed"
 	"github.com/rackrate/rackrate/internal/connect/refresh"
 	"github.com/rackrate/rackrate/internal/connect/store"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
@@ -109,7 +107,7 @@ func (a *App) unread(stored []store.Source) (out []Skipped, err error) {
 			continue
 		}
 		_, err := makerOf(c.Kind).New(c, w)
-		if err != nil && problem.All(err)[0].Code != feed.CodeNoCredentials {
+		if err != nil && !passed(c, err) {
 			return nil, err
 		}
 		out = append(out, Skipped{c.Name, err})

@@ -26,28 +26,34 @@ func credentials(c feed.Config, w feed.World) (login, error) {
 	if k := w.Env("GOOGLE_API_KEY"); k != "" {
 		return apiKey(k), nil
 	}
-	path, named := w.Env("GOOGLE_APPLICATION_CREDENTIALS"), true
-	if path == "" {
-		named = false
-		switch folder := w.Env("CLOUDSDK_CONFIG"); {
-		case folder != "":
-			path = folder
-		case w.Env("APPDATA") != "":
-			path = filepath.Join(w.Env("APPDATA"), "gcloud")
-		case w.Home != "":
-			path = filepath.Join(w.Home, ".config", "gcloud")
+	project := w.Env("GOOGLE_CLOUD_QUOTA_PROJECT")
+	if path := w.Env(variable); path != "" {
+		text, err := w.Read(path)
+		if err != nil {
+			return nil, c.Bad(variable, path, "a readable file")
 		}
-		path = filepath.Join(path, "application_default_credentials.json")
+		return account(c, variable, path, text, project)
 	}
+	folder := w.Env("CLOUDSDK_CONFIG")
+	switch {
+	case folder != "":
+	case w.Env("APPDATA") != "":
+		folder = filepath.Join(w.Env("APPDATA"), "gcloud")
+	case w.Home != "":
+		folder = filepath.Join(w.Home, ".config", "gcloud")
+	default: // the working directory is nobody's home
+		return nil, feed.NoCredentials(c.Name, "GOOGLE_API_KEY", variable)
+	}
+	path := filepath.Join(folder, "application_default_credentials.json")
 	text, err := w.Read(path)
 	if err != nil {
-		if named {
-			return nil, c.Bad("GOOGLE_APPLICATION_CREDENTIALS", path, "a readable file")
-		}
-		return nil, feed.NoCredentials(c.Name, "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS")
+		return nil, feed.NoCredentials(c.Name, "GOOGLE_API_KEY", variable)
 	}
-	return account(c, path, text, w.Env("GOOGLE_CLOUD_QUOTA_PROJECT"))
+	return account(c, "gcloud auth application-default", path, text, project)
 }
+
+// variable names a credentials file.
+const variable = "GOOGLE_APPLICATION_CREDENTIALS"
 
 type apiKey string
 
@@ -71,11 +77,11 @@ type tokens struct {
 	project string
 }
 
-// account reads a credentials file. Kinds that run a program or ask another service for a token are refused.
-func account(c feed.Config, path string, text []byte, project string) (login, error) {
+// account reads a credentials file that something names. Kinds that run a program or ask another service for a token are refused.
+func account(c feed.Config, from, path string, text []byte, project string) (login, error) {
 	var f file
 	bad := func() error {
-		return c.Bad("GOOGLE_APPLICATION_CREDENTIALS", path, `{"type": "service_account" | "authorized_user", …}`)
+		return c.Bad(from, path, `{"type": "service_account" | "authorized_user", …}`)
 	}
 	if json.Unmarshal(text, &f) != nil { // the error may quote the file
 		return nil, bad()

@@ -160,3 +160,15 @@ func TestCredentialsThatAreRefused(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// Without a home there is no file to look for: one in the working directory is somebody else's.
+func TestNoHome(t *testing.T) {
+	w := feedtest.World(t, nil, fetch.Options{})
+	w.Read = func(path string) ([]byte, error) {
+		t.Errorf("looked for %s", path)
+		return []byte("{}"), nil
+	}
+	if _, err := gcp.Maker.New(feed.Config{Name: "gcp"}, w); problem.All(err)[0].Code != feed.CodeNoCredentials {
+		t.Errorf("%v", err)
+	}
+}
