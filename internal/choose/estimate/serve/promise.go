@@ -109,7 +109,7 @@ func (j *job) manages(c *candidate, rate float64) bool {
 
 // calm is the parts of the promised time per token that the mean may take: all of it where few come late, and less where the
 // 99th percentile would else break.
-var calm = [...]float64{1, 0.9, 0.8}
+var calm = [...]float64{1, 0.96, 0.92, 0.88, 0.84, 0.8}
 
 // caps is the most sequences at once that are worth a look, 0 for all that a replica has room for: as many as keep the mean time
 // per token to a part of its promise.
