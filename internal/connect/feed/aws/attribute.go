@@ -10,7 +10,10 @@ import (
 	"github.com/rackrate/rackrate/internal/base/unit"
 )
 
-var errTooMany = errors.New("more machines than any region has")
+var (
+	errTooMany = errors.New("more machines than any region has")
+	errUnread  = errors.New("more rows that cannot be read than any region has machines")
+)
 
 // number reads a count up to a million, which the list may write with commas; unknown where it is none.
 func number(text string) unit.Maybe[float64] {

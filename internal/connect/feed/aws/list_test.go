@@ -456,11 +456,12 @@ func TestListsThatAreRefused(t *testing.T) {
 		"a number":       {"/offers/v1.0/aws/AmazonEC2/current/region_index.json", `{"regions":7}`, fetch.CodeMalformed, "regions"},
 		"elsewhere": {"/offers/v1.0/aws/AmazonEC2/current/region_index.json",
 			`{"regions":{"us-east-1":{"regionCode":"us-east-1","currentVersionUrl":"https://evil.example/index.json"}}}`, fetch.CodeMalformed, "us-east-1"},
-		"no rows":       {offersPath + "us-east-1/index.csv", header, "feed.empty", "us-east-1"},
-		"no header":     {offersPath + "us-east-1/index.csv", strings.Repeat("a,b\n", 40), fetch.CodeMalformed, "SKU"},
-		"other columns": {offersPath + "us-east-1/index.csv", strings.Replace(header, "PricePerUnit", "Price", 1), fetch.CodeMalformed, "PricePerUnit"},
-		"open quotes":   {offersPath + "us-east-1/index.csv", header + "\"a,b\n", fetch.CodeMalformed, "quotation"},
-		"a long row":    {offersPath + "us-east-1/index.csv", header + strings.Repeat("a", 2<<20) + "\n", fetch.CodeMalformed, "bytes"},
+		"no rows":               {offersPath + "us-east-1/index.csv", header, "feed.empty", "us-east-1"},
+		"no header":             {offersPath + "us-east-1/index.csv", strings.Repeat("a,b\n", 40), fetch.CodeMalformed, "SKU"},
+		"other columns":         {offersPath + "us-east-1/index.csv", strings.Replace(header, "PricePerUnit", "Price", 1), fetch.CodeMalformed, "PricePerUnit"},
+		"open quotes":           {offersPath + "us-east-1/index.csv", header + "\"a,b\n", fetch.CodeMalformed, "quotation"},
+		"rows of another width": {offersPath + "us-east-1/index.csv", header + strings.Repeat("Linux,Shared\n", 25_000), fetch.CodeMalformed, "cannot be read"},
+		"a long row":            {offersPath + "us-east-1/index.csv", header + strings.Repeat("a", 2<<20) + "\n", fetch.CodeMalformed, "bytes"},
 	} {
 		f := files()
 		f[c.path] = c.body

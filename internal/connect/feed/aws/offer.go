@@ -33,7 +33,8 @@ var reservations = map[string]catalog.BillingMode{
 	"3yr/No Upfront": catalog.Reserved3Y, "3yr/Partial Upfront": catalog.Reserved3YPartial, "3yr/All Upfront": catalog.Reserved3YAll,
 }
 
-// maxMachines bounds how many machines of one file are held; a region has a few hundred with accelerators.
+// maxMachines bounds how many machines of one file are held, and how many rows that cannot be read; a region has a few hundred
+// with accelerators.
 const maxMachines = 20_000
 
 // machine is one SKU: a type in a region with its prices.
@@ -85,6 +86,9 @@ func readOffers(in io.Reader, file, today string, known map[string]*catalog.Mach
 			return nil, err
 		}
 		o.rows++
+		if len(o.rejected) > maxMachines {
+			return nil, errUnread
+		}
 		// Four rows of five end here, before they are cut into ninety cells.
 		if !bytes.Contains(row, linux) || !bytes.Contains(row, shared) {
 			o.passed++
