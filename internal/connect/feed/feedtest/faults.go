@@ -94,6 +94,14 @@ func truncated(h http.Handler) http.Handler {
 	})
 }
 
+// silent never answers.
+func silent(http.Handler) http.Handler {
+	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // the server only notices that a client is gone once it has read what it sent
+		<-r.Context().Done()
+	})
+}
+
 // endless sends spaces until nobody listens, at most a gigabyte.
 func endless(http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -86,6 +86,9 @@ func Run(t *testing.T, f Feed) {
 	t.Run("an empty object", func(t *testing.T) { f.fails(t, body("{}")) })
 	t.Run("nothing at all", func(t *testing.T) { f.fails(t, body("")) })
 	t.Run("endless answers", func(t *testing.T) { f.fails(t, endless, fetch.CodeTooLarge, fetch.CodeMalformed) })
+	t.Run("no answer in time", func(t *testing.T) {
+		f.failsWith(t, silent, fetch.Options{Stall: 30 * time.Millisecond}, fetch.CodeStalled)
+	})
 	t.Run("gives up when told to", f.cancels)
 	t.Run("sent elsewhere", f.redirects)
 	t.Run("no TLS", f.insecure)
@@ -139,10 +142,17 @@ func compare(t *testing.T, got, want []string) {
 	}
 }
 
-// fails wants an error or a loss, nothing said to be complete, and no secret in either.
+// fails is failsWith for answers of up to a mebibyte.
 func (f Feed) fails(t *testing.T, around func(http.Handler) http.Handler, codes ...string) {
+	t.Helper()
+	f.failsWith(t, around, fetch.Options{Cap: 1 << 20}, codes...)
+}
+
+// failsWith wants an error or a loss, nothing said to be complete, and no secret in either.
+func (f Feed) failsWith(t *testing.T, around func(http.Handler) http.Handler, o fetch.Options, codes ...string) {
+	t.Helper()
 	var got Sink
-	w := World(t, f.Env, fetch.Options{Cap: 1 << 20})
+	w := World(t, f.Env, o)
 	err := f.New(t, f.serve(t, around), w).Fetch(t.Context(), &got)
 	if err == nil && len(got.Losses) == 0 {
 		t.Fatalf("neither an error nor a loss; %d rows", len(got.Listings))
@@ -176,11 +186,10 @@ func (f Feed) cancels(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	asked := make(chan struct{})
 	var once sync.Once
-	around := func(http.Handler) http.Handler {
-		return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body) // the server only notices that a client is gone once it has read what it sent
+	around := func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			once.Do(func() { close(asked) })
-			<-r.Context().Done()
+			silent(h).ServeHTTP(w, r)
 		})
 	}
 	w := World(t, f.Env, fetch.Options{})
