@@ -51,8 +51,9 @@ type CatalogSource struct {
 	Rejected     int                `json:"rejected"`
 	Offers       int                `json:"offers"`
 	Prices       int                `json:"prices"`
-	Terms        int                `json:"terms"`   // lines of a contract
-	Changes      map[string]int     `json:"changes"` // by kind: new, gone, dearer, cheaper, requoted, stock
+	Terms        int                `json:"terms"`    // lines of a contract
+	Changes      map[string]int     `json:"changes"`  // by kind: new, gone, dearer, cheaper, requoted, stock
+	LeftOut      map[string]int     `json:"left_out"` // rejected rows, but for machines without accelerators, and dropped prices by reason
 	Lost         []LostPart         `json:"lost"`
 	Unrecognised []UnrecognisedChip `json:"unrecognised"`
 	Errors       []Message          `json:"errors"`

@@ -1,9 +1,12 @@
 package render
 
 import (
+	"cmp"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/rackrate/rackrate/internal/facts/catalog"
 	"github.com/rackrate/rackrate/internal/facts/catalog/intake"
@@ -135,10 +138,46 @@ func (d *Refreshed) remarks(p *Printer, r *app.SourceResult) {
 			}
 		}
 	}
+	if why := d.reasons(r, s); len(why) > 0 {
+		p.Gap()
+		p.Para(p.Bold(r.Job.Name)+": "+s.Say("refresh.faulty", say.Args{"Why": why}), 2)
+	}
 	if n := len(r.Read.Unrecognised); n > 0 {
 		p.Gap()
 		p.Para(p.Bold(r.Job.Name)+": "+s.Say("refresh.unrecognised", say.Args{"Count": n, "Names": spellings(r, d.Top, s)}), 2)
 	}
+}
+
+// reasons says for what rows and prices of a source were left out, the commonest first. Of an import the rows are told elsewhere.
+func (d *Refreshed) reasons(r *app.SourceResult, s *say.Speaker) []string {
+	counts := leftOut(r, d.Paths == nil)
+	kinds := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
+	})
+	var out []string
+	for _, k := range kinds {
+		out = append(out, s.Say("refresh.reason", say.Args{"Why": rejectedText(k, s), "Count": counts[k]}))
+	}
+	return out
+}
+
+// leftOut counts the prices that were dropped from rows that stand, by what speaks against them, and with rows those that were
+// rejected, other than machines without accelerators.
+func leftOut(r *app.SourceResult, rows bool) map[string]int {
+	counts := map[string]int{}
+	for _, f := range r.Read.Faults {
+		if f.Severity == catalog.IsError {
+			counts[string(f.Kind)]++
+		}
+	}
+	if rows {
+		for _, rejected := range r.Read.Rejections {
+			if rejected.Kind != intake.NoAccelerator {
+				counts[string(rejected.Kind)]++
+			}
+		}
+	}
+	return counts
 }
 
 // kept says what stands in for a source that failed.

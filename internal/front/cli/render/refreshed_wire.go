@@ -104,7 +104,7 @@ func sourceWire(r *app.SourceResult, s *say.Speaker) wire.CatalogSource {
 	out := wire.CatalogSource{
 		Source: r.Job.Name, Layer: string(r.Job.Layer), Outcome: string(r.Outcome), Seconds: &seconds,
 		Read: t.Read, Kept: t.Kept, Merged: t.Merged, Rejected: t.Rejected, Offers: r.Offers, Prices: r.Prices, Terms: r.Terms,
-		Changes: map[string]int{}, Lost: []wire.LostPart{}, Unrecognised: []wire.UnrecognisedChip{}, Errors: messages(r.Err, s),
+		LeftOut: leftOut(r, true), Changes: map[string]int{}, Lost: []wire.LostPart{}, Unrecognised: []wire.UnrecognisedChip{}, Errors: messages(r.Err, s),
 	}
 	if r.LastGood != "" {
 		out.AsOf = &r.LastGood
