@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -82,7 +83,9 @@ func (b *bench) options() refresh.Options {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return refresh.Options{Chips: accelerator.Embedded(), Known: known, Now: func() time.Time { now = now.Add(time.Second); return now }}
+	var seconds atomic.Int64
+	tick := func() time.Time { return now.Add(time.Duration(seconds.Add(1)) * time.Second) }
+	return refresh.Options{Chips: accelerator.Embedded(), Known: known, Now: tick}
 }
 
 func job(name string, s feed.Source) refresh.Job {

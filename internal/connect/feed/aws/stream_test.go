@@ -1,3 +1,7 @@
+//go:build !race
+
+// The race detector takes several times the memory that is measured here.
+
 package aws_test
 
 import (

@@ -231,11 +231,11 @@ func TestShortPages(t *testing.T) {
 		short int32
 		ok    bool
 	}{{0, true}, {1, true}, {2, true}, {3, false}} {
-		var address string
+		var host atomic.Value
 		var n atomic.Int32
-		whole := server(t, rows(), 5, func() string { return address })
+		whole := server(t, rows(), 5, func() string { return "http://" + host.Load().(string) })
 		got, err := read(t, func(w http.ResponseWriter, r *http.Request) {
-			address = "http://" + r.Host
+			host.Store(r.Host)
 			if !strings.Contains(r.URL.Query().Get("$filter"), "eastus") || r.URL.Query().Get("$skip") != "5" || n.Add(1) > c.short {
 				whole(w, r)
 				return
