@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -81,6 +83,24 @@ func (n Number) Bytes(each unit.Bytes) unit.Maybe[unit.Bytes] {
 		return unit.Some(unit.Bytes(v))
 	}
 	return unit.Maybe[unit.Bytes]{}
+}
+
+// vendorsCode is what no key looks like.
+var vendorsCode = regexp.MustCompile(`^[A-Za-z][A-Za-z_.]{2,63}$`)
+
+// Told adds the code that a vendor has for what is wrong to the problem of an answer that is no success, whose words may repeat a
+// key and are not shown. An answer whose code is none stays as it is.
+func Told(err error, code func(answer []byte) string) error {
+	status, ok := errors.AsType[*fetch.StatusError](err)
+	if !ok {
+		return err
+	}
+	if p, ok := errors.AsType[*problem.Error](err); ok {
+		if c := code(status.Body); vendorsCode.MatchString(c) {
+			p.Args["Text"] = c
+		}
+	}
+	return err
 }
 
 // Refused is the problem of a vendor that answers with an error code of its own in an answer that is otherwise fine.

@@ -9,6 +9,7 @@ import (
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 
+	"github.com/rackrate/rackrate/internal/connect/feed"
 	"github.com/rackrate/rackrate/internal/connect/fetch"
 )
 
@@ -81,7 +82,7 @@ func (s *spot) ask(ctx context.Context, keys sdk.CredentialsProvider, region, ac
 		Sign: func(r *http.Request) error { return sign(r, keys, "ec2", region, s.world.Now()) },
 	})
 	if err != nil {
-		return err
+		return feed.Told(err, codeOf)
 	}
 	if err := xml.Unmarshal(body, answer); err != nil {
 		return fetch.Malformed(address, err)
@@ -96,6 +97,15 @@ func closed(err error) bool {
 	if !ok {
 		return false
 	}
+	code := codeOf(status.Body)
+	return code == "AuthFailure" || code == "OptInRequired"
+}
+
+// codeOf is the code in a refusal; empty where there is none.
+func codeOf(answer []byte) string {
 	var r refusal
-	return xml.Unmarshal(status.Body, &r) == nil && (r.Code == "AuthFailure" || r.Code == "OptInRequired")
+	if xml.Unmarshal(answer, &r) != nil {
+		return ""
+	}
+	return r.Code
 }

@@ -255,7 +255,7 @@ func TestClosedRegions(t *testing.T) {
 	m := markets()
 	m.refuse = map[string]string{"us-west-2": "UnauthorizedOperation"}
 	got, err := readSpot(t, m, feed.Config{}, feedtest.World(t, keys, fetch.Options{}))
-	if err != nil || problem.All(got.Losses[0].Why)[0].Code != fetch.CodeDenied {
+	if p := problem.All(got.Losses[0].Why)[0]; err != nil || p.Code != fetch.CodeDenied || p.Args["Text"] != "UnauthorizedOperation" {
 		t.Errorf("%v, lost %v", err, got.Losses)
 	}
 }

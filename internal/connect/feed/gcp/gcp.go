@@ -65,7 +65,7 @@ func open(c feed.Config, w feed.World) (feed.Source, error) {
 func (s *source) Fetch(ctx context.Context, to feed.Sink) error {
 	header, err := s.login.header(ctx, s.http)
 	if err != nil {
-		return err
+		return feed.Told(err, codeOf)
 	}
 	r := newRates(s.world.Now(), s.currency)
 	q := url.Values{"currencyCode": {string(s.currency)}, "pageSize": {"5000"}}
@@ -73,7 +73,7 @@ func (s *source) Fetch(ctx context.Context, to feed.Sink) error {
 		at := s.Address("", api) + list + "?" + q.Encode()
 		body, err := s.http.Get(ctx, fetch.Request{URL: at, Header: header, Secret: true, MaxBytes: maxPage})
 		if err != nil {
-			return err
+			return feed.Told(err, codeOf)
 		}
 		p, err := decode(body)
 		switch {

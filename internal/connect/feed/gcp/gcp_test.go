@@ -435,3 +435,27 @@ func TestRegionsThatAreNot(t *testing.T) {
 		t.Errorf("%v, losses %v", err, got.Losses)
 	}
 }
+
+// What Google says that is wrong is told by its code; the rest of its words may repeat the key.
+func TestWhyGoogleRefuses(t *testing.T) {
+	for answer, want := range map[string]string{
+		`{"error":{"code":400,"message":"no SECRET","status":"INVALID_ARGUMENT","details":[{"@type":"x"},{"reason":"API_KEY_INVALID"}]}}`: "API_KEY_INVALID",
+		`{"error":{"code":403,"status":"PERMISSION_DENIED"}}`:                                                                             "PERMISSION_DENIED",
+		`{"error":"invalid_grant","error_description":"SECRET"}`:                                                                          "invalid_grant",
+		`{"error":{"status":"SECRET"}}`:                                                                                                   "",
+		`{"error":7}`:                                                                                                                     "",
+		`{"error":{"status":7}}`:                                                                                                          "",
+		`SECRET`:                                                                                                                          "",
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = w.Write([]byte(strings.ReplaceAll(answer, "SECRET", key)))
+		}))
+		defer s.Close()
+		w := feedtest.World(t, map[string]string{"GOOGLE_API_KEY": key}, fetch.Options{})
+		err := feedtest.Open(gcp.Maker, feed.Config{Endpoint: s.URL}, w).Fetch(t.Context(), &feedtest.Sink{})
+		if p := problem.All(err); len(p) != 1 || p[0].Code != fetch.CodeStatus || p[0].Args["Text"] != want {
+			t.Errorf("%s: %v, want %q", answer, err, want)
+		}
+	}
+}

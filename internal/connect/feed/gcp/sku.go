@@ -1,6 +1,7 @@
 package gcp
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -49,6 +50,24 @@ func decode(body []byte) (page, error) {
 	var p page
 	err := json.Unmarshal(body, &p)
 	return p, err
+}
+
+// codeOf is what Google says that is wrong: the reason (API_KEY_INVALID), else the status, of the API, or the error of whoever gives
+// tokens (invalid_grant).
+func codeOf(answer []byte) string {
+	var a struct{ Error json.RawMessage }
+	var code string
+	var e struct {
+		Status  string
+		Details []struct{ Reason string }
+	}
+	if json.Unmarshal(answer, &a) != nil || json.Unmarshal(a.Error, &code) != nil && json.Unmarshal(a.Error, &e) != nil {
+		return ""
+	}
+	for _, d := range e.Details {
+		code = cmp.Or(code, d.Reason)
+	}
+	return cmp.Or(code, e.Status)
 }
 
 // part is what a machine is put together from: "core", "ram" or "gpu" with the series or type, or "ssd".
