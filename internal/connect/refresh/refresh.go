@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/rackrate/rackrate/internal/base/problem"
 	"github.com/rackrate/rackrate/internal/connect/feed"
 	"github.com/rackrate/rackrate/internal/connect/store"
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
@@ -258,41 +257,6 @@ func (r *runner) fetch() store.Fetch {
 		Source: r.job.Name, Layer: string(r.job.Layer), Started: r.started, Finished: r.o.Now(), AsOf: r.job.AsOf,
 		Offers: r.result.Offers, Prices: r.result.Prices, Report: report,
 	}
-}
-
-// Report is what the store keeps of a reading beside its rows.
-type Report struct {
-	Read, Kept, Merged, Rejected int
-	Terms                        int            `json:",omitempty"` // lines of a contract
-	Lost                         []LostPart     `json:",omitempty"`
-	Codes                        []string       `json:",omitempty"` // of the problems of a failure
-	Unrecognised                 map[string]int `json:",omitempty"` // rows by the spelling of an unknown accelerator
-}
-
-// LostPart is a Loss without its error's words.
-type LostPart struct {
-	Provider, Region, Code string
-	Kept                   int
-}
-
-func reportOf(r *Result) Report {
-	t := r.Read.Tally
-	out := Report{Read: t.Read, Kept: t.Kept, Merged: t.Merged, Rejected: t.Rejected, Terms: r.Terms}
-	for _, l := range r.Lost {
-		out.Lost = append(out.Lost, LostPart{l.Provider, l.Region, problem.All(l.Why)[0].Code, l.Kept})
-	}
-	if r.Err != nil {
-		for _, p := range problem.All(r.Err) {
-			out.Codes = append(out.Codes, p.Code)
-		}
-	}
-	for _, s := range r.Read.Unrecognised {
-		if out.Unrecognised == nil {
-			out.Unrecognised = map[string]int{}
-		}
-		out.Unrecognised[s.Text] += s.Count
-	}
-	return out
 }
 
 // changesByMachine groups changes, which are sorted, as the store keeps them.

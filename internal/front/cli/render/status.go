@@ -30,7 +30,10 @@ func (d *Status) Text(p *Printer, _ bool) {
 	for _, x := range d.Sources {
 		if x.Error != "" {
 			p.Gap()
-			p.Para(p.Bold(x.Name)+": "+p.Alert(s.Say("status.failed", say.Args{"Time": clock(x.Tried), "Error": x.Error})), 2)
+			p.Para(p.Bold(x.Name)+": "+p.Alert(s.Say("status.failed", say.Args{"Time": clock(x.Tried)})), 2)
+			for i := range x.Report.Problems {
+				p.Para("  "+s.Problem(x.Report.Problems[i].Problem()), 4)
+			}
 		}
 	}
 	if len(d.Unread) > 0 {
