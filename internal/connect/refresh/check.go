@@ -1,6 +1,7 @@
 package refresh
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sort"
@@ -10,7 +11,8 @@ import (
 	"github.com/rackrate/rackrate/internal/facts/provider"
 )
 
-// carry adds the last good rows of the parts that were lost, with the day they were read on, and says how many stand in.
+// carry adds the last good rows of the parts that were lost, with the day they were read on, and says how many stand in. What was
+// read whole then is still known to have held no more: else what is gone would come back from older sources.
 func carry(snap, before *catalog.Snapshot, lost []Loss) []Loss {
 	if before == nil || len(lost) == 0 {
 		return lost
@@ -33,12 +35,9 @@ func carry(snap, before *catalog.Snapshot, lost []Loss) []Loss {
 	}
 	for i := range lost {
 		l := &lost[i]
-		in := func(provider, region string) bool {
-			return (l.Provider == "" || l.Provider == provider) && (l.Region == "" || l.Region == region)
-		}
 		for _, r := range before.Rows {
 			k := keyOf(&r)
-			if !in(r.Provider, r.Region) || have[k] || covered(snap.Covers, &r) {
+			if !l.holds(r.Provider, r.Region) || have[k] || covered(snap.Covers, &r) {
 				continue
 			}
 			m := machines[k.machineKey]
@@ -56,8 +55,16 @@ func carry(snap, before *catalog.Snapshot, lost []Loss) []Loss {
 			cited[r.Price.Source], cited[m.Source] = true, true
 			l.Kept++
 		}
+		for _, c := range before.Covers {
+			day := cmp.Or(c.AsOf, before.AsOf)
+			c.AsOf = ""
+			if l.holds(c.Provider, cmp.Or(c.Region, l.Region)) && !slices.ContainsFunc(snap.Covers, sameCover(c)) {
+				c.AsOf = day
+				snap.Covers = append(snap.Covers, c)
+			}
+		}
 		for _, b := range before.Bands {
-			if in(b.Provider, b.Region) && !slices.ContainsFunc(snap.Bands, sameBand(b)) {
+			if l.holds(b.Provider, b.Region) && !slices.ContainsFunc(snap.Bands, sameBand(b)) {
 				snap.Bands = append(snap.Bands, b)
 			}
 		}
@@ -74,6 +81,11 @@ func carry(snap, before *catalog.Snapshot, lost []Loss) []Loss {
 func covered(covers []catalog.Cover, r *catalog.Row) bool {
 	return slices.Contains(covers, catalog.Cover{Provider: r.Provider, Region: r.Region, Mode: r.Price.Mode}) ||
 		slices.Contains(covers, catalog.Cover{Provider: r.Provider, Mode: r.Price.Mode})
+}
+
+// sameCover compares with covers of any day; c has none.
+func sameCover(c catalog.Cover) func(catalog.Cover) bool {
+	return func(o catalog.Cover) bool { o.AsOf = ""; return o == c }
 }
 
 func sameBand(b provider.Band) func(provider.Band) bool {

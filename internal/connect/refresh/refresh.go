@@ -48,6 +48,11 @@ type Loss struct {
 	Kept             int // rows of the last good snapshot that stand in
 }
 
+// holds says whether a region lies in what was lost.
+func (l *Loss) holds(provider, region string) bool {
+	return (l.Provider == "" || l.Provider == provider) && (l.Region == "" || l.Region == region)
+}
+
 // Result is what one source said and what became of it.
 type Result struct {
 	Job            Job
@@ -202,7 +207,7 @@ func (r *runner) publish(ctx context.Context, snap, before *catalog.Snapshot) er
 		if err != nil {
 			return err
 		}
-		snap.Seen = sightings(before, snap, watched, r.job.From.Title)
+		snap.Seen = sightings(before, snap, r.result.Lost, watched, r.job.From.Title)
 	}
 	files, err := snap.Files()
 	if err != nil {

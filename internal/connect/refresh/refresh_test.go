@@ -227,6 +227,11 @@ func TestLostRegionKeepsItsRows(t *testing.T) {
 		if got := b.days("east"); got[b.day] != 30 || len(got) != 1 {
 			t.Errorf("on %s east is of %v", b.day, got)
 		}
+		// What west had no more on the first day has not come back since.
+		want := []catalog.Cover{{Provider: "acme", Region: "east", Mode: catalog.OnDemand}, {Provider: "acme", Region: "west", Mode: catalog.OnDemand, AsOf: "2026-06-01"}}
+		if got := b.snapshot().Covers; !slices.Equal(got, want) {
+			t.Errorf("on %s %v was read whole", b.day, got)
+		}
 	}
 	b.day = "2026-06-04"
 	if b.one(shopOf(30, 2.2, "east", "west")); b.days("west")["2026-06-04"] != 30 {

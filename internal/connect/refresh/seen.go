@@ -19,8 +19,11 @@ const longestGap = 24 * time.Hour
 const manyFetches = 4400
 
 // watched is for how long the snapshot in force was watched: the time between readings that found it unchanged, and up to this one,
-// gaps that are too long left out; last is the part of it since the reading before this one.
-type watched struct{ whole, last unit.Hours }
+// gaps that are too long left out; last is the part of it since the reading before this one, since the ISO day of the first.
+type watched struct {
+	whole, last unit.Hours
+	since       string
+}
 
 func (r *runner) watched(ctx context.Context) (w watched, err error) {
 	fetches, err := r.db.Fetches(ctx, r.job.Name, manyFetches)
@@ -41,7 +44,7 @@ func (r *runner) watched(ctx context.Context) (w watched, err error) {
 				w.last = unit.Hours(gap.Hours())
 			}
 		}
-		next, first = f.Finished, false
+		next, first, w.since = f.Finished, false, f.AsOf
 	}
 	return w, nil
 }
@@ -65,8 +68,8 @@ func stocked(s *catalog.Snapshot) map[spotKey]bool {
 }
 
 // sightings adds what this reading says of spot machines to what was seen before: one that was in stock and is not has been lost,
-// somewhere between the two readings.
-func sightings(before, now *catalog.Snapshot, w watched, source string) []provider.Seen {
+// somewhere between the two readings. Of a part that this reading lost it is only known how it was up to the one before.
+func sightings(before, now *catalog.Snapshot, lost []Loss, w watched, source string) []provider.Seen {
 	was, is := stocked(before), stocked(now)
 	seen := slices.Clone(before.Seen)
 	at := map[spotKey]int{}
@@ -74,18 +77,23 @@ func sightings(before, now *catalog.Snapshot, w watched, source string) []provid
 		at[spotKey{s.Provider, s.Region, s.InstanceType}] = i
 	}
 	for key, in := range was {
-		if !in || w.whole == 0 {
+		hours, losses := w.whole, 0
+		if has, read := is[key]; !read && slices.ContainsFunc(lost, func(l Loss) bool { return l.holds(key.provider, key.region) }) {
+			hours -= w.last
+		} else if !has && w.last > 0 {
+			hours -= w.last / 2
+			losses = 1
+		}
+		if !in || hours <= 0 {
 			continue
 		}
 		i, known := at[key]
 		if !known {
 			i = len(seen)
-			seen = append(seen, provider.Seen{Provider: key.provider, Region: key.region, InstanceType: key.instanceType, Since: before.AsOf, Source: source})
+			seen = append(seen, provider.Seen{Provider: key.provider, Region: key.region, InstanceType: key.instanceType, Since: w.since, Source: source})
 		}
-		if seen[i].Hours += w.whole; !is[key] && w.last > 0 {
-			seen[i].Hours -= w.last / 2
-			seen[i].Losses++
-		}
+		seen[i].Hours += hours
+		seen[i].Losses += losses
 	}
 	return seen
 }

@@ -62,3 +62,30 @@ func TestSightings(t *testing.T) {
 		}
 	}
 }
+
+// A region that cannot be read has not sold out: up to the reading before it is known what was there, after it nothing.
+func TestLostRegionIsNoLoss(t *testing.T) {
+	b := newBench(t)
+	start := time.Date(2026, 6, 1, 20, 0, 0, 0, time.UTC)
+	read := func(hours int, s feed.Source) {
+		o := b.options()
+		o.Now = func() time.Time { return start.Add(time.Duration(hours) * time.Hour) }
+		b.run(o, job("shop", s))
+	}
+	lost := says(func(_ context.Context, to feed.Sink) error {
+		page(to, 1, 2, "west")
+		to.Lost("acme", "east", errors.New("down"))
+		return nil
+	})
+	read(0, stock(true, 1))
+	read(2, stock(true, 1))
+	read(5, lost)
+	seen := b.snapshot().Seen
+	if len(seen) != 1 || seen[0].Hours != 2 || seen[0].Losses != 0 || seen[0].Since != "2026-06-01" {
+		t.Errorf("%+v", seen)
+	}
+	read(7, stock(false, 1))
+	if seen := b.snapshot().Seen; len(seen) != 1 || seen[0].Hours != 2 || seen[0].Losses != 0 {
+		t.Errorf("%+v", seen)
+	}
+}

@@ -32,7 +32,9 @@ func Merge(builtIn *Catalog, snaps []*Snapshot, today string) (*Catalog, []Term)
 	for _, s := range snaps {
 		m.facts(s)
 		for _, c := range s.Covers {
-			m.covers[c] = append(m.covers[c], claim{s.Source, s.Layer, s.AsOf})
+			by := claim{s.Source, s.Layer, cmp.Or(c.AsOf, s.AsOf)}
+			c.AsOf = ""
+			m.covers[c] = append(m.covers[c], by)
 		}
 		rows := s.Rows
 		if !inOrder(rows) {
@@ -183,7 +185,9 @@ func (m *merger) place(out []Row, rows []candidate) []Row {
 	start := len(out)
 	voices := m.voices[:0]
 	for i := range rows {
-		voices = heard(voices, &rows[i])
+		if rows[i].isOf(mach) {
+			voices = heard(voices, &rows[i])
+		}
 	}
 	m.voices = voices
 	bare := -1
@@ -193,7 +197,7 @@ func (m *merger) place(out []Row, rows []candidate) []Row {
 			bare = i
 			continue
 		}
-		if m.believed(c, voices) && c.Accelerator == mach.Accelerator && c.Count == mach.Count {
+		if c.isOf(mach) && m.believed(c, voices) {
 			out = append(out, *c.Row)
 			out[len(out)-1].Machine = mach
 		}
@@ -202,6 +206,12 @@ func (m *merger) place(out []Row, rows []candidate) []Row {
 		return append(out, Row{Machine: mach, Region: rows[bare].Region, Zone: rows[bare].Zone})
 	}
 	return out
+}
+
+// isOf says whether a row may speak of the machine that is believed to go by its name: of the same chips, or of as many that its
+// source had to assume.
+func (c *candidate) isOf(m *Machine) bool {
+	return c.Count == m.Count && (c.Accelerator == m.Accelerator || assumed(c.Machine))
 }
 
 // voice is one source on one way of paying in one place, with the day of its newest price.
@@ -233,7 +243,7 @@ func (m *merger) believed(c *candidate, voices []voice) bool {
 		}
 	}
 	for _, region := range [...]string{c.Region, ""} {
-		for _, by := range m.covers[Cover{c.Provider, region, c.Price.Mode}] {
+		for _, by := range m.covers[Cover{Provider: c.Provider, Region: region, Mode: c.Price.Mode}] {
 			if by.source != c.source && by.beats(by.asOf, *c.claim, own) {
 				return false
 			}

@@ -1,12 +1,13 @@
 package catalog
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/rackrate/rackrate/internal/base/money"
@@ -40,6 +41,14 @@ func drawSource(t *rapid.T, i int) *Snapshot {
 	regions, modes := []string{"east", "west"}, []BillingMode{OnDemand, Spot}
 	for _, name := range []string{"a8", "b8"} {
 		mach := &Machine{Provider: "aws", InstanceType: name, Accelerator: chip(t, "H100-SXM-80GB"), Count: 8, Source: s.Source, AsOf: s.AsOf, Topology: NVSwitch}
+		switch rapid.IntRange(0, 5).Draw(t, "chips") {
+		case 0:
+			mach.Accelerator, mach.Flags = chip(t, "H100-PCIe-80GB"), []Flag{FormFactorAssumed}
+		case 1:
+			mach.Accelerator = chip(t, "H200-SXM-141GB")
+		case 2:
+			mach.Count = 4
+		}
 		used := false
 		for _, region := range regions {
 			for _, zone := range []string{"", "1"} {
@@ -61,7 +70,7 @@ func drawSource(t *rapid.T, i int) *Snapshot {
 	}
 	for _, region := range append(regions, "") {
 		if rapid.IntRange(0, 5).Draw(t, "covers") == 0 {
-			s.Covers = append(s.Covers, Cover{"aws", region, rapid.SampledFrom(modes).Draw(t, "mode")})
+			s.Covers = append(s.Covers, Cover{"aws", region, rapid.SampledFrom(modes).Draw(t, "mode"), rapid.SampledFrom([]string{"", "2026-01-15"}).Draw(t, "earlier")})
 		}
 	}
 	return s
@@ -79,20 +88,39 @@ func believedBrute(sources []*Snapshot) []string {
 		}
 		return a.Source < b.Source
 	}
+	// Whose word on a machine counts: the built-in one, then the newest that states its chips, over whoever guesses them.
+	machines := map[string]*Machine{}
+	inTime := slices.Clone(sources)
+	slices.SortFunc(inTime[1:], func(a, b *Snapshot) int { return strings.Compare(a.AsOf+a.Source, b.AsOf+b.Source) })
+	guess := func(m *Machine) bool { return len(m.Flags) > 0 }
+	same := func(a, b *Machine) bool { return a.Accelerator == b.Accelerator && a.Count == b.Count }
+	for _, s := range inTime {
+		for _, m := range s.Machines {
+			if have := machines[m.InstanceType]; have == nil || !same(have, m) && (guess(have) || !guess(m)) {
+				machines[m.InstanceType] = m
+			}
+		}
+	}
+	speaks := func(r Row) bool {
+		m := machines[r.InstanceType]
+		return same(m, r.Machine) || m.Count == r.Count && guess(r.Machine)
+	}
 	for _, s := range sources {
 		for _, r := range s.Rows {
-			kept := true
+			kept := speaks(r)
 			for _, o := range sources {
-				if o == s || !better(o, s) {
+				if o == s {
 					continue
 				}
 				for _, q := range o.Rows {
-					if q.InstanceType == r.InstanceType && q.Region == r.Region && q.Price.Mode == r.Price.Mode {
+					if better(o, s) && speaks(q) && q.InstanceType == r.InstanceType && q.Region == r.Region && q.Price.Mode == r.Price.Mode {
 						kept = false
 					}
 				}
 				for _, c := range o.Covers {
-					if c.Mode == r.Price.Mode && (c.Region == "" || c.Region == r.Region) {
+					then := *o
+					then.AsOf = cmp.Or(c.AsOf, o.AsOf)
+					if better(&then, s) && c.Mode == r.Price.Mode && (c.Region == "" || c.Region == r.Region) {
 						kept = false
 					}
 				}
@@ -135,7 +163,7 @@ func TestMergeAgainstBruteForce(t *testing.T) {
 		want := believedBrute(sources)
 		snaps := rapid.Permutation(sources[1:]).Draw(t, "order")
 		got, idle := Merge(builtIn, snaps, "2026-06-01")
-		if diff := cmp.Diff(want, pricesOf(got)); diff != "" || len(idle) > 0 {
+		if diff := gocmp.Diff(want, pricesOf(got)); diff != "" || len(idle) > 0 {
 			t.Fatalf("(-want +got)\n%s", diff)
 		}
 		for _, f := range Verify(got, "2026-06-01") {
@@ -172,7 +200,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 		if hash != hash2 || string(packed) != string(again) {
 			t.Fatal("written again it differs")
 		}
-		if diff := cmp.Diff(pricesOf(New(s.Machines, s.Rows, nil)), pricesOf(New(got.Machines, got.Rows, nil))); diff != "" {
+		if diff := gocmp.Diff(pricesOf(New(s.Machines, s.Rows, nil)), pricesOf(New(got.Machines, got.Rows, nil))); diff != "" {
 			t.Fatal(diff)
 		}
 		// The Maybes have no exported fields; their printed form says all.
@@ -307,7 +335,8 @@ func TestMachinesAreJoined(t *testing.T) {
 		rows int
 	}{
 		"adds":            {Machine{Accelerator: chip(t, "H100-SXM-80GB"), Count: 8, RAM: unit.Some(2 * unit.TB)}, "H100-SXM-80GB", true, 1},
-		"assumed":         {Machine{Accelerator: chip(t, "H100-PCIe-80GB"), Count: 8, Flags: []Flag{FormFactorAssumed}}, "H100-SXM-80GB", false, 0},
+		"assumed":         {Machine{Accelerator: chip(t, "H100-PCIe-80GB"), Count: 8, Flags: []Flag{FormFactorAssumed}}, "H100-SXM-80GB", false, 1},
+		"assumed, fewer":  {Machine{Accelerator: chip(t, "H100-PCIe-80GB"), Count: 4, Flags: []Flag{FormFactorAssumed}}, "H100-SXM-80GB", false, 0},
 		"stated, another": {Machine{Accelerator: chip(t, "H200-SXM-141GB"), Count: 8}, "H200-SXM-141GB", false, 1},
 	} {
 		fed := c.fed

@@ -3,6 +3,7 @@ package catalog
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"compress/flate"
 	"crypto/sha256"
 	"encoding/hex"
@@ -51,6 +52,7 @@ type Cover struct {
 	Provider string
 	Region   string // empty: all of the provider's regions
 	Mode     BillingMode
+	AsOf     string // ISO day of an earlier reading, where a later one lost the region; empty: the snapshot's
 }
 
 // ErrNotArchive says that a file is no snapshot.
@@ -195,12 +197,16 @@ func readSnapshot(source string, layer Layer, asOf string, texts map[string]stri
 	return s, faults.OrNil()
 }
 
-const coverColumns = "provider,region,mode"
+const coverColumns = "provider,region,mode,as_of"
 
 func (l *loader) covers(file, text string) (out []Cover) {
 	t, ok := newTable(file, text, coverColumns, l.faults)
 	for ok && t.next() {
-		out = append(out, Cover{t.text(0), t.row[1], t.mode(2)})
+		c := Cover{t.text(0), t.row[1], t.mode(2), t.row[3]}
+		if c.AsOf != "" {
+			c.AsOf = t.date(3)
+		}
+		out = append(out, c)
 	}
 	return out
 }
@@ -208,11 +214,11 @@ func (l *loader) covers(file, text string) (out []Cover) {
 func writeCovers(w io.Writer, covers []Cover) error {
 	covers = slices.Clone(covers)
 	slices.SortFunc(covers, func(a, b Cover) int {
-		return strings.Compare(a.Provider+"\x00"+a.Region+"\x00"+string(a.Mode), b.Provider+"\x00"+b.Region+"\x00"+string(b.Mode))
+		return cmp.Or(strings.Compare(a.Provider, b.Provider), strings.Compare(a.Region, b.Region), strings.Compare(string(a.Mode), string(b.Mode)), strings.Compare(a.AsOf, b.AsOf))
 	})
 	covers = slices.Compact(covers)
 	return writeRows(w, coverColumns, len(covers), func(i int) []string {
-		return []string{covers[i].Provider, covers[i].Region, string(covers[i].Mode)}
+		return []string{covers[i].Provider, covers[i].Region, string(covers[i].Mode), covers[i].AsOf}
 	})
 }
 

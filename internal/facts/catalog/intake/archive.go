@@ -59,7 +59,9 @@ func readArchive(name string, r io.Reader, to Rows, o ReadOptions) error {
 			all.Band(b)
 		}
 		for _, c := range s.Covers {
-			all.Covers(c.Provider, c.Region, c.Mode)
+			if c.AsOf == "" { // what was read whole earlier says nothing of the day of the archive
+				all.Covers(c.Provider, c.Region, c.Mode)
+			}
 		}
 	}
 	return nil
