@@ -26,7 +26,7 @@ type History struct {
 	*catalog.Machine
 	Currency money.Currency
 	Series   []PriceSeries
-	From, To string // the first and last day of any point
+	From     string // the first day of any point
 }
 
 // PriceSeries is the price of one way of paying in one place as one source said it, oldest first.
@@ -82,12 +82,11 @@ func (a *App) PriceHistory(ctx context.Context, q HistoryQuery) (*History, error
 		}
 	}
 	for _, s := range series {
+		// A list that came in later may be of an earlier day.
+		slices.SortStableFunc(s.Points, func(x, y PricePoint) int { return strings.Compare(x.Day, y.Day) })
 		h.Series = append(h.Series, *s)
-		for _, p := range s.Points {
-			if h.From == "" || p.Day < h.From {
-				h.From = p.Day
-			}
-			h.To = max(h.To, p.Day)
+		if first := s.Points[0].Day; h.From == "" || first < h.From {
+			h.From = first
 		}
 	}
 	slices.SortFunc(h.Series, func(x, y PriceSeries) int {

@@ -22,6 +22,9 @@ type Lines struct {
 	Series              []Series
 	// Number prints a value of the vertical axis.
 	Number func(float64) string
+	// Begins says that a value stands from the beginning of its step to its end, and names that beginning, 1 the first; nil: a value is
+	// that of the end of its step, and steps go by their numbers. Only SVG heeds it.
+	Begins func(step int) string
 }
 
 // steps is the length of the longest series.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -120,5 +121,37 @@ func TestGaps(t *testing.T) {
 	text := strings.Join(l.Text(60, 8), "\n")
 	if n := strings.Count(text, "1"); n < 20 || n > 32 {
 		t.Errorf("%d marks of three steps in six:\n%s", n, text)
+	}
+}
+
+// A value that stands through its step is drawn from its beginning to its end, which is named.
+func TestStairs(t *testing.T) {
+	l := Lines{Series: []Series{{Mark: "1", Name: "a", Values: []float64{1, 1, 2, math.NaN(), 4}}}, Number: plain, Begins: func(step int) string { return fmt.Sprintf("day %d", step) }}
+	svg := string(l.SVG())
+	// Five steps of 144 from 96, four values on 336 above 392.
+	if want := `d="M96.0 308.0H384.0V224.0H528.0M672.0 56.0H816.0"`; !strings.Contains(svg, want) {
+		t.Errorf("no %s in\n%s", want, svg)
+	}
+	if want := `<text x="528.0" y="412" text-anchor="middle">day 4</text>`; !strings.Contains(svg, want) {
+		t.Errorf("no %s in\n%s", want, svg)
+	}
+	l.Series[0].Values = []float64{3}
+	if svg := string(l.SVG()); !strings.Contains(svg, "H816.0") {
+		t.Errorf("a single step is not drawn:\n%s", svg)
+	}
+}
+
+// No two series have both the colour and the dashes of each other.
+func TestSeriesLookDifferent(t *testing.T) {
+	l := Lines{Number: plain}
+	for range 36 {
+		l.Series = append(l.Series, Series{Mark: "x", Values: []float64{1, 2}})
+	}
+	seen := map[string]int{}
+	for _, m := range regexp.MustCompile(`class="line (s\d)" stroke-dasharray="([\d ]*)"`).FindAllStringSubmatch(string(l.SVG()), -1) {
+		seen[m[1]+" "+m[2]]++
+	}
+	if len(seen) != 36 {
+		t.Errorf("36 series have %d looks", len(seen))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
@@ -27,6 +28,9 @@ text{fill:currentColor}.grid{stroke:currentColor;stroke-opacity:.15}.axis{stroke
 
 var dashes = []string{"", "9 4", "2 4", "12 4 2 4", "5 3", "1 6"}
 
+// dash goes with a colour once: where the colours begin again, the dashes are shifted.
+func dash(series int) string { return dashes[(series+series/len(dashes))%len(dashes)] }
+
 // SVG draws the chart as one self-contained picture.
 func (l *Lines) SVG() []byte {
 	var b strings.Builder
@@ -44,15 +48,26 @@ func (l *Lines) SVG() []byte {
 	x := func(end int) float64 { // of the end of a step
 		return left + float64(end)/float64(steps)*(svgWidth-left-right)
 	}
-	for _, t := range xTicks(steps, 14) {
-		fmt.Fprintf(&b, `<line class="axis" x1="%.1f" x2="%.1f" y1="%d" y2="%d"/><text x="%.1f" y="%d" text-anchor="middle">%d</text>`+"\n",
-			x(t), x(t), svgHeight-bottom, svgHeight-bottom+5, x(t), svgHeight-bottom+20, t)
+	at, name, most := x, strconv.Itoa, 14
+	if l.Begins != nil {
+		at, name, most = func(step int) float64 { return x(step - 1) }, l.Begins, 7 // of words, fewer
+	}
+	for _, t := range xTicks(steps, most) {
+		if l.Begins != nil && at(t) > svgWidth-2*right {
+			continue // a day would not fit
+		}
+		fmt.Fprintf(&b, `<line class="axis" x1="%.1f" x2="%.1f" y1="%d" y2="%d"/><text x="%.1f" y="%d" text-anchor="middle">%s</text>`+"\n",
+			at(t), at(t), svgHeight-bottom, svgHeight-bottom+5, at(t), svgHeight-bottom+20, html.EscapeString(name(t)))
 	}
 	fmt.Fprintf(&b, `<path class="axis" fill="none" d="M%d %dV%dH%d"/>`+"\n", left, top, svgHeight-bottom, svgWidth-right)
 	fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">%s</text>`+"\n", (left+svgWidth-right)/2, svgHeight-bottom+42, html.EscapeString(l.XName))
 	fmt.Fprintf(&b, `<text transform="translate(18 %d) rotate(-90)" text-anchor="middle">%s</text>`+"\n", top+field/2, html.EscapeString(l.YName))
 	for i, s := range l.Series {
-		fmt.Fprintf(&b, `<path class="line s%d" stroke-dasharray="%s" d="%s"/>`+"\n", i%len(dashes), dashes[i%len(dashes)], s.path(x, y))
+		path := s.path
+		if l.Begins != nil {
+			path = s.stairs
+		}
+		fmt.Fprintf(&b, `<path class="line s%d" stroke-dasharray="%s" d="%s"/>`+"\n", i%len(dashes), dash(i), path(x, y))
 	}
 	l.legend(&b)
 	b.WriteString("</svg>\n")
@@ -73,6 +88,25 @@ func (s *Series) path(x func(end int) float64, y func(float64) float64) string {
 			b.WriteString("h-40") // a point by itself would not be seen
 		case gap(step-1) && gap(step+1):
 			b.WriteString("h-4")
+		}
+	}
+	return b.String()
+}
+
+// stairs is the line of values that stand through their steps, broken at its gaps.
+func (s *Series) stairs(x func(end int) float64, y func(float64) float64) string {
+	var b strings.Builder
+	for step, v := range s.Values {
+		if math.IsNaN(v) {
+			continue
+		}
+		if step == 0 || math.IsNaN(s.Values[step-1]) {
+			fmt.Fprintf(&b, "M%.1f %.1f", x(step), y(v))
+		} else if v != s.Values[step-1] {
+			fmt.Fprintf(&b, "V%.1f", y(v))
+		}
+		if step+1 == len(s.Values) || s.Values[step+1] != v { // also where no value follows
+			fmt.Fprintf(&b, "H%.1f", x(step+1))
 		}
 	}
 	return b.String()
@@ -101,6 +135,6 @@ func (l *Lines) legend(b *strings.Builder) {
 		x := left + (i%columns)*(svgWidth-left-right)/columns
 		y := svgHeight - 18 + (i/columns)*legendRow
 		fmt.Fprintf(b, `<path class="line s%d" stroke-dasharray="%s" d="M%d %dh34"/><text x="%d" y="%d">%s</text>`+"\n",
-			i%len(dashes), dashes[i%len(dashes)], x, y-4, x+42, y, html.EscapeString(s.Mark+"  "+s.Name))
+			i%len(dashes), dash(i), x, y-4, x+42, y, html.EscapeString(s.Mark+"  "+s.Name))
 	}
 }

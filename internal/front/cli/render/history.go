@@ -22,7 +22,7 @@ type History struct {
 	Top   int // series shown; 0 is all
 }
 
-// Text writes a line of each series with its course drawn small.
+// Text writes a line of each series with its course drawn small, those that changed most often first.
 func (d *History) Text(p *Printer, wide bool) {
 	s := p.Say
 	p.Para(p.Bold(d.Provider+" "+d.InstanceType+" · "+chips(d.Machine)), 2)
@@ -48,20 +48,28 @@ func (d *History) grid(s *say.Speaker, top int) *Grid {
 		{Head: head("region"), Shrink: true}, {Head: head("pays")}, {Head: head("source"), Shrink: true, Drop: 3}, {Head: head("first"), Drop: 2},
 		{Head: head("price"), Right: true}, {Head: head("course")}, {Head: head("now"), Right: true}, {Head: head("change"), Right: true}, {Head: head("since"), Drop: 1},
 	}}
-	for i := range d.Series {
+	for i, x := range d.changed() {
 		if top > 0 && i == top {
 			break
 		}
-		x := &d.Series[i]
 		first, last := x.Points[0], x.Points[len(x.Points)-1]
-		place := x.Region
-		if x.Zone != "" {
-			place = x.Zone
-		}
-		g.Add(place, s.Value(x.Mode), x.Source, first.Day, pointText(first, s), d.spark(x), pointText(last, s), changeText(first, last, s), last.Day)
+		g.Add(placeOfSeries(x), s.Value(x.Mode), x.Source, first.Day, pointText(first, s), d.spark(x), pointText(last, s), changeText(first, last, s), last.Day)
 	}
 	return g
 }
+
+// changed lists the series, those that changed most often first.
+func (d *History) changed() []*app.PriceSeries {
+	order := make([]*app.PriceSeries, len(d.Series))
+	for i := range d.Series {
+		order[i] = &d.Series[i]
+	}
+	slices.SortStableFunc(order, func(a, b *app.PriceSeries) int { return -cmp.Compare(len(a.Points), len(b.Points)) })
+	return order
+}
+
+// placeOfSeries names the place that a price holds in; some markets name no region.
+func placeOfSeries(x *app.PriceSeries) string { return cmp.Or(x.Zone, x.Region, say.Unknown) }
 
 func pointText(p app.PricePoint, s *say.Speaker) string {
 	if !p.Known {
@@ -103,7 +111,7 @@ func (d *History) spark(x *app.PriceSeries) string {
 	}
 	var b strings.Builder
 	for i := range sparkWidth {
-		p := pointAt(x, d.day(float64(i+1)/sparkWidth))
+		p := pointAt(x, d.day(i+1))
 		switch {
 		case p == nil:
 			b.WriteByte(' ')
@@ -118,14 +126,14 @@ func (d *History) spark(x *app.PriceSeries) string {
 	return b.String()
 }
 
-// day is the ISO day at a share of the span from the first point to the day that is looked at.
-func (d *History) day(share float64) string {
+// day is the ISO day at the end of a column of the span from the first point to the day that is looked at.
+func (d *History) day(column int) string {
 	from, err1 := time.Parse(time.DateOnly, d.From)
-	to, err2 := time.Parse(time.DateOnly, max(d.Today, d.To))
+	to, err2 := time.Parse(time.DateOnly, d.Today)
 	if err1 != nil || err2 != nil {
-		return d.To
+		return d.Today
 	}
-	return from.Add(time.Duration(share * float64(to.Sub(from)))).Format(time.DateOnly)
+	return from.Add(to.Sub(from) * time.Duration(column) / sparkWidth).Format(time.DateOnly)
 }
 
 // pointAt is the point in force on a day; nil before the first.
@@ -140,28 +148,33 @@ func pointAt(x *app.PriceSeries, day string) *app.PricePoint {
 	return &x.Points[i-1]
 }
 
-// Chart draws the series that changed most, or the first where none did, by the day.
+// mostDrawn is how many series a chart can show, and mostSteps how many steps: a year's days; longer spans have steps of several.
+const (
+	mostDrawn = 9
+	mostSteps = 366
+)
+
+// Chart draws the series that changed most, or the first where none did, over the days there is a price of one of them.
 func (d *History) Chart(s *say.Speaker) *chart.Lines {
+	drawn := d.changed()
+	drawn = drawn[:min(mostDrawn, len(drawn))]
+	from := d.Today
+	for _, x := range drawn {
+		from = min(from, x.Points[0].Day)
+	}
+	age, _ := catalog.AgeDays(from, d.Today)
+	days := max(0, age) + 1
+	each := (days + mostSteps - 1) / mostSteps
 	c := &chart.Lines{
-		Title: s.Say("history.chart", say.Args{"Name": d.Provider + " " + d.InstanceType}), XName: s.Say("history.days", say.Args{"Day": d.From}), YName: string(d.Currency) + "/h",
+		Title: s.Say("history.chart", say.Args{"Name": d.Provider + " " + d.InstanceType}), YName: string(d.Currency) + "/h",
 		Number: func(v float64) string { return s.MoneyShort(v, d.Currency) },
+		Begins: func(step int) string { return later(from, (step-1)*each) },
 	}
-	order := make([]*app.PriceSeries, len(d.Series))
-	for i := range d.Series {
-		order[i] = &d.Series[i]
-	}
-	slices.SortStableFunc(order, func(a, b *app.PriceSeries) int { return -cmp.Compare(len(a.Points), len(b.Points)) })
-	const most = 9
-	steps := d.steps()
-	for i, x := range order[:min(most, len(order))] {
-		place := x.Region
-		if x.Zone != "" {
-			place = x.Zone
-		}
-		line := chart.Series{Mark: string(rune('1' + i)), Name: place + " · " + s.Value(x.Mode) + " · " + x.Source}
-		for n := range steps {
+	for i, x := range drawn {
+		line := chart.Series{Mark: string(rune('1' + i)), Name: placeOfSeries(x) + " · " + s.Value(x.Mode) + " · " + x.Source}
+		for n := 0; n < days; n += each {
 			v := math.NaN()
-			if p := pointAt(x, d.day(float64(n)/float64(max(1, steps-1)))); p != nil && p.Known {
+			if p := pointAt(x, later(from, min(n+each, days)-1)); p != nil && p.Known {
 				v = p.Hourly.Float()
 			}
 			line.Values = append(line.Values, v)
@@ -171,13 +184,13 @@ func (d *History) Chart(s *say.Speaker) *chart.Lines {
 	return c
 }
 
-// steps is the days from the first point to the day that is looked at, at most a year's.
-func (d *History) steps() int {
-	days, ok := catalog.AgeDays(d.From, max(d.Today, d.To))
-	if !ok {
-		return 2
+// later is the day so many days after another.
+func later(day string, days int) string {
+	t, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return day
 	}
-	return max(2, min(days+1, 366))
+	return t.AddDate(0, 0, days).Format(time.DateOnly)
 }
 
 // Wire gives the JSON.
