@@ -146,6 +146,7 @@ type runner struct {
 	job     Job
 	last    *store.Source // nil where the source is new
 	started time.Time
+	before  *catalog.Snapshot // what it said last; nil where it never did, or nobody can read that any more
 	result  Result
 }
 
@@ -154,6 +155,7 @@ func (r *runner) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.before = before
 	if before != nil {
 		r.result.LastGood = before.AsOf
 	}
@@ -229,6 +231,7 @@ func (r *runner) publish(ctx context.Context, snap, before *catalog.Snapshot) er
 	}
 	f := r.fetch()
 	f.Hash, f.Archive, f.Changes = hash, packed, changesByMachine(r.result.Changes)
+	f.Anew = before == nil
 	var previous store.SnapshotID
 	if r.last != nil {
 		previous = r.last.Snapshot
@@ -257,7 +260,11 @@ func (r *runner) fail(ctx context.Context, why error) error {
 
 func (r *runner) fetch() store.Fetch {
 	// What the report holds can always be written as JSON.
-	report, _ := json.Marshal(reportOf(&r.result))
+	said := reportOf(&r.result)
+	if r.result.Err != nil && r.before != nil {
+		said.Terms = len(r.before.Terms) // which are in force still
+	}
+	report, _ := json.Marshal(said)
 	return store.Fetch{
 		Source: r.job.Name, Layer: string(r.job.Layer), Started: r.started, Finished: r.o.Now(), AsOf: r.job.AsOf,
 		Offers: r.result.Offers, Prices: r.result.Prices, Report: report,

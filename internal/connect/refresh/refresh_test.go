@@ -264,6 +264,43 @@ func TestLostPartOfARegion(t *testing.T) {
 	}
 }
 
+// What can no longer be read is published anew, although the source says what it said.
+func TestUnreadableSnapshotIsReplaced(t *testing.T) {
+	b := newBench(t)
+	b.one(shopOf(30, 2, "east"))
+	sources, err := b.db.Sources(t.Context(), time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := sources[0]
+	if err := b.db.Forget(t.Context(), "shop"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.db.Publish(t.Context(), store.Fetch{Source: "shop", Layer: was.Layer, AsOf: was.AsOf, Hash: was.Hash, Archive: []byte("damaged")}, 0); err != nil {
+		t.Fatal(err)
+	}
+	if r := b.one(shopOf(30, 2, "east")); r.Err != nil || r.Outcome != refresh.Published {
+		t.Errorf("%s %v", r.Outcome, r.Err)
+	}
+	if got := b.days("east"); got[b.day] != 30 {
+		t.Errorf("%v", got)
+	}
+}
+
+// A contract that cannot be read stays in force, and the report of the failure counts its terms.
+func TestFailureKeepsTheTerms(t *testing.T) {
+	b := newBench(t)
+	b.one(says(func(_ context.Context, to feed.Sink) error {
+		to.Term(catalog.Term{Provider: "acme", Off: unit.Some(0.1), AsOf: "2026-01-01", Source: "shop"})
+		return nil
+	}))
+	b.one(says(func(context.Context, feed.Sink) error { return errors.New("gone") }))
+	fetches, err := b.db.Fetches(t.Context(), "shop", 1)
+	if err != nil || len(fetches) != 1 || fetches[0].Outcome != store.Failed || !strings.Contains(string(fetches[0].Report), `"Terms":1`) {
+		t.Errorf("%v %s", err, fetches[0].Report)
+	}
+}
+
 func TestDryRunChangesNothing(t *testing.T) {
 	b := newBench(t)
 	o := b.options()

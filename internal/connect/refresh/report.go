@@ -16,10 +16,11 @@ type Report struct {
 	Unrecognised                 map[string]int `json:",omitempty"` // rows by the spelling of an unknown accelerator
 }
 
-// LostPart is a Loss without its error's words.
+// LostPart is a Loss as it is kept.
 type LostPart struct {
-	Provider, Region, Code string
-	Kept                   int
+	Provider, Region string
+	Why              []Told
+	Kept             int
 }
 
 // Told is a problem as it is kept: whoever reads it says it in the reader's language.
@@ -43,8 +44,23 @@ func told(p *problem.Error) Told {
 	return t
 }
 
-// Problem is the problem that was kept.
-func (t *Told) Problem() *problem.Error {
+func toldAll(err error) (all []Told) {
+	for _, p := range problem.All(err) {
+		all = append(all, told(p))
+	}
+	return all
+}
+
+// Problems are those that were kept; nil where there were none.
+func Problems(all []Told) error {
+	var out problem.List
+	for i := range all {
+		out = append(out, all[i].problem())
+	}
+	return out.OrNil()
+}
+
+func (t *Told) problem() *problem.Error {
 	args := problem.Args{}
 	for k, v := range t.Args {
 		switch v := v.(type) {
@@ -69,13 +85,9 @@ func reportOf(r *Result) Report {
 	t := r.Read.Tally
 	out := Report{Read: t.Read, Kept: t.Kept, Merged: t.Merged, Rejected: t.Rejected, Terms: r.Terms}
 	for _, l := range r.Lost {
-		out.Lost = append(out.Lost, LostPart{l.Provider, l.Region, problem.All(l.Why)[0].Code, l.Kept})
+		out.Lost = append(out.Lost, LostPart{l.Provider, l.Region, toldAll(l.Why), l.Kept})
 	}
-	if r.Err != nil {
-		for _, p := range problem.All(r.Err) {
-			out.Problems = append(out.Problems, told(p))
-		}
-	}
+	out.Problems = toldAll(r.Err)
 	for _, s := range r.Read.Unrecognised {
 		if out.Unrecognised == nil {
 			out.Unrecognised = map[string]int{}

@@ -38,6 +38,7 @@ type Fetch struct {
 	Offers, Prices    int
 	Report            json.RawMessage // what else there is to know of it, which the store does not read
 	Error             string          // why it failed
+	Anew              bool            // publish the archive also where it says what the newest snapshot says, which can no longer be read
 }
 
 // Change is what changed of one machine; the store does not read its lines.
@@ -63,7 +64,7 @@ func (db *DB) Publish(ctx context.Context, f Fetch, previous SnapshotID) (done P
 		switch {
 		case err != nil && !errors.Is(err, sql.ErrNoRows):
 			return err
-		case hash == clean(f.Hash) && hash != "":
+		case hash == clean(f.Hash) && hash != "" && !f.Anew:
 			done = Publication{Snapshot: current, Unchanged: true}
 			return t.record(ctx, f, Unchanged, current)
 		case current != previous:

@@ -17,7 +17,7 @@ import (
 	"github.com/rackrate/rackrate/internal/connect/store"
 )
 
-func init() { chores["look"], chores["fill"], chores["watch"] = looking, filling, watching }
+func init() { chores["look"], chores["fill"], chores["watch"], chores["lookfull"] = looking, filling, watching, lookingFull }
 
 // becomeNobody drops root's right to read and write everything.
 func becomeNobody() error {
@@ -81,6 +81,23 @@ func watching(address string, _ uint64, _ int) error {
 	_, err = db.Sources(ctx, time.Time{})
 	fmt.Println(codeOf(err))
 	return db.Close()
+}
+
+// lookingFull reads where no file may grow, as on a full disk, and says what it reads.
+func lookingFull(address string, _ uint64, _ int) error {
+	if err := allowNoLargeFiles(0); err != nil {
+		return err
+	}
+	ctx := context.Background()
+	db, err := store.OpenReadOnly(ctx, address)
+	if err == nil {
+		var archive []byte
+		archive, err = db.Archive(ctx, 1)
+		fmt.Printf("%q ", archive)
+		err = errors.Join(err, db.Close())
+	}
+	fmt.Println(codeOf(err))
+	return nil
 }
 
 // filling publishes where no file may grow, as on a full disk, and says what it is told.

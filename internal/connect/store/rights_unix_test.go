@@ -118,6 +118,20 @@ func TestNoRoomInTheSystem(t *testing.T) {
 	checkArchive(t, db, one, "one")
 }
 
+// A full disk keeps nobody from reading.
+func TestReadsFromAFullDisk(t *testing.T) {
+	address := databases["sqlite"](t)
+	db, err := store.Open(t.Context(), address)
+	must(t, err)
+	publish(t, db, reading("aws", "one", 1), 0)
+	must(t, db.Close())
+	child, out := spawn(t, "lookfull", address, 0, 0)
+	if got := drain(out); got != `"one" fine` {
+		t.Errorf("got %s", got)
+	}
+	must(t, child.Wait())
+}
+
 func checkArchive(t *testing.T, db *store.DB, id store.SnapshotID, want string) {
 	t.Helper()
 	if got, err := db.Archive(t.Context(), id); err != nil || string(got) != want {

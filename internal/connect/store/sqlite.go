@@ -100,8 +100,8 @@ func (s sqliteFile) open() (r, w *sql.DB, err error) {
 	return r, w, nil
 }
 
-// openReadOnly reads the file as it is where its folder cannot be written and nobody is writing: SQLite would want to make the
-// index of the log there. Should somebody with more rights begin to write after all, the time of the file tells.
+// openReadOnly reads the file as it is where its folder cannot be written, or the disk is full, and nobody is writing: SQLite would
+// want to make the index of the log there. Should somebody with more rights begin to write after all, the time of the file tells.
 func (s sqliteFile) openReadOnly(ctx context.Context) (*sql.DB, func() bool, error) {
 	before, err := s.stat()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -122,7 +122,10 @@ func (s sqliteFile) openReadOnly(ctx context.Context) (*sql.DB, func() bool, err
 	if failed := pool.Close(); failed != nil {
 		return nil, nil, errors.Join(err, failed)
 	}
-	if code := resultCode(err) & 0xff; code != sqlite3.SQLITE_CANTOPEN && code != sqlite3.SQLITE_READONLY {
+	switch code := resultCode(err); {
+	case code == sqlite3.SQLITE_IOERR_SHMOPEN, code == sqlite3.SQLITE_IOERR_SHMSIZE:
+	case code&0xff == sqlite3.SQLITE_CANTOPEN, code&0xff == sqlite3.SQLITE_READONLY, code&0xff == sqlite3.SQLITE_FULL:
+	default:
 		return nil, nil, err
 	}
 	if log, failed := os.Stat(s.path + "-wal"); failed == nil && log.Size() > 0 {
@@ -164,7 +167,7 @@ func (s sqliteFile) explain(err error) error {
 	case sqlite3.SQLITE_FULL:
 		return at(codeFull, s.path).Wrap(err)
 	case sqlite3.SQLITE_IOERR:
-		if code == sqlite3.SQLITE_IOERR_WRITE || code == sqlite3.SQLITE_IOERR_SHMSIZE {
+		if code == sqlite3.SQLITE_IOERR_WRITE || code == sqlite3.SQLITE_IOERR_SHMOPEN || code == sqlite3.SQLITE_IOERR_SHMSIZE {
 			return at(codeNotWritten, s.path).Wrap(err)
 		}
 	case sqlite3.SQLITE_READONLY:

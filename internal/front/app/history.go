@@ -46,7 +46,7 @@ type PricePoint struct {
 
 // PriceHistory gives what a machine cost. A point is a change: the price stands until the next.
 func (a *App) PriceHistory(ctx context.Context, q HistoryQuery) (*History, error) {
-	found, _, err := a.find(q.Instance)
+	machine, err := a.everSold(ctx, q.Instance)
 	if err != nil {
 		return nil, err
 	}
@@ -54,9 +54,13 @@ func (a *App) PriceHistory(ctx context.Context, q HistoryQuery) (*History, error
 	if err != nil {
 		return nil, err
 	}
-	h := &History{Machine: found[0].Machine, Currency: m.currency}
+	h := &History{Machine: machine, Currency: m.currency}
 	series := map[seriesKey]*PriceSeries{}
+	var regions []string
 	add := func(source, day string, c catalog.Change) {
+		if !slices.Contains(regions, c.Region) {
+			regions = append(regions, c.Region)
+		}
 		if len(q.Regions) > 0 && !slices.Contains(q.Regions, c.Region) || len(q.Modes) > 0 && !slices.Contains(q.Modes, c.Mode) || day > a.Today {
 			return
 		}
@@ -94,9 +98,70 @@ func (a *App) PriceHistory(ctx context.Context, q HistoryQuery) (*History, error
 			slices.Index(catalog.Modes(), x.Mode)-slices.Index(catalog.Modes(), y.Mode), strings.Compare(x.Source, y.Source))
 	})
 	if len(h.Series) == 0 {
-		return nil, problem.New(problem.NoMatch, "catalog.no_history", problem.Args{"Name": q.Instance})
+		fault := problem.New(problem.NoMatch, "catalog.no_history", problem.Args{"Name": q.Instance, "Regions": strings.Join(q.Regions, ", ")})
+		for _, r := range q.Regions {
+			if !slices.Contains(regions, r) {
+				fault.Suggest = append(fault.Suggest, problem.Nearest(r, regions, 2)...)
+			}
+		}
+		return nil, fault
 	}
 	return h, nil
+}
+
+// everSold is the machine of a name, also one that nobody sells any more of which the store keeps what it cost.
+func (a *App) everSold(ctx context.Context, instance string) (*catalog.Machine, error) {
+	found, _, err := a.find(instance)
+	if err == nil {
+		return found[0].Machine, nil
+	}
+	if problem.All(err)[0].Kind != problem.NoMatch {
+		return nil, err
+	}
+	m, failed := a.goneMachine(ctx, instance)
+	if m == nil && failed == nil {
+		failed = err
+	}
+	return m, failed
+}
+
+// goneMachine looks for a machine in the snapshots that changed its prices; nil where there is none. Without its provider in the name
+// it is asked for under each that is known.
+func (a *App) goneMachine(ctx context.Context, instance string) (m *catalog.Machine, err error) {
+	db, err := a.storeToRead(ctx)
+	if err != nil || db == nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	vendor, name, both := strings.Cut(instance, "/")
+	vendors := []string{vendor}
+	if !both {
+		name, vendors = instance, nil
+		for _, p := range a.Providers().Providers() {
+			vendors = append(vendors, p.ID)
+		}
+	}
+	for _, vendor := range vendors {
+		changes, err := db.Changes(ctx, vendor, name)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range changes { // the last of them may be that it is gone
+			packed, err := db.Archive(ctx, c.Snapshot)
+			if err != nil {
+				return nil, err
+			}
+			snap, err := catalog.ReadArchive(c.Source, "", c.AsOf, packed, a.Chips())
+			if err != nil {
+				continue // another program wrote it
+			}
+			i := slices.IndexFunc(snap.Machines, func(m *catalog.Machine) bool { return m.Provider == vendor && m.InstanceType == name })
+			if i >= 0 {
+				return snap.Machines[i], nil
+			}
+		}
+	}
+	return nil, nil
 }
 
 type seriesKey struct {

@@ -21,6 +21,7 @@ type CatalogStatus struct {
 	// Unread are the sources that could be read and never were; Why is what keeps them, nil where nothing does.
 	Unread []Skipped
 	Idle   []catalog.Term // lines of contracts in force or not that change no price on the day that is looked at
+	Broken error          // why the prices cannot be used as they are; nil where they can
 }
 
 // SourceStatus is one source.
@@ -31,8 +32,9 @@ type SourceStatus struct {
 	AsOf           string    // ISO day that its rows speak of; empty where it never could be read
 	Read           time.Time // when it was read last with success
 	Tried          time.Time // when it was last tried
-	Error          string    // of the last try, as codes and figures; empty where it went well
-	Report         refresh.Report
+	Err            error     // of the last try; nil where it went well
+	Lost           []SourceLoss
+	Terms          int // lines of a contract
 }
 
 // CatalogStatus tells of every source in the store, of the built-in catalog and of those that could be read.
@@ -55,14 +57,9 @@ func (a *App) CatalogStatus(ctx context.Context) (*CatalogStatus, error) {
 	}
 	st.Exists = exists
 	for _, s := range stored {
-		status := SourceStatus{
-			Name: s.Name, Layer: catalog.Layer(s.Layer), Offers: s.Offers, Prices: s.Prices, AsOf: s.AsOf, Read: s.Finished,
-			Tried: s.Last.Finished, Error: s.Last.Error,
-		}
-		if len(s.Last.Report) > 0 {
-			if err := json.Unmarshal(s.Last.Report, &status.Report); err != nil {
-				return nil, err
-			}
+		status, err := statusOf(&s)
+		if err != nil {
+			return nil, err
 		}
 		st.Sources = append(st.Sources, status)
 	}
@@ -72,12 +69,29 @@ func (a *App) CatalogStatus(ctx context.Context) (*CatalogStatus, error) {
 	if st.Unread, err = a.unread(stored); err != nil {
 		return nil, err
 	}
-	v, err := a.view()
-	if err != nil {
-		return nil, err
+	if v, err := a.view(); err != nil {
+		st.Broken = err
+	} else {
+		st.Idle = v.idle
 	}
-	st.Idle = v.idle
 	return st, nil
+}
+
+func statusOf(s *store.Source) (SourceStatus, error) {
+	status := SourceStatus{
+		Name: s.Name, Layer: catalog.Layer(s.Layer), Offers: s.Offers, Prices: s.Prices, AsOf: s.AsOf, Read: s.Finished, Tried: s.Last.Finished,
+	}
+	var report refresh.Report
+	if len(s.Last.Report) > 0 {
+		if err := json.Unmarshal(s.Last.Report, &report); err != nil {
+			return status, err
+		}
+	}
+	status.Err, status.Terms = refresh.Problems(report.Problems), report.Terms
+	for _, l := range report.Lost {
+		status.Lost = append(status.Lost, SourceLoss{Provider: l.Provider, Region: l.Region, Why: refresh.Problems(l.Why), Kept: l.Kept})
+	}
+	return status, nil
 }
 
 // storedSources are the sources in the store; false where there is no store.
@@ -115,28 +129,33 @@ func (a *App) unread(stored []store.Source) (out []Skipped, err error) {
 	return out, nil
 }
 
-// ForgetSource takes a source and all that it said out of the store.
-func (a *App) ForgetSource(ctx context.Context, name string) (err error) {
+// ForgetSource takes a source and all that it said out of the store, or, unless sure, only says what that would be.
+func (a *App) ForgetSource(ctx context.Context, name string, sure bool) (gone SourceStatus, err error) {
 	stored, _, err := a.storedSources(ctx)
 	if err != nil {
-		return err
+		return gone, err
 	}
 	var known []string
-	for _, s := range stored {
-		known = append(known, s.Name)
+	for i := range stored {
+		known = append(known, stored[i].Name)
+		if stored[i].Name == name {
+			if gone, err = statusOf(&stored[i]); err != nil {
+				return gone, err
+			}
+		}
 	}
-	if err := unknownSources([]string{name}, known); err != nil {
-		return err
+	if err := unknownSources([]string{name}, known); err != nil || !sure {
+		return gone, err
 	}
 	db, err := a.openStore(ctx)
 	if err != nil {
-		return err
+		return gone, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	unlock, err := db.Lock(ctx)
 	if err != nil {
-		return err
+		return gone, err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	return db.Forget(ctx, name)
+	return gone, db.Forget(ctx, name)
 }

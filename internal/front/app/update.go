@@ -7,6 +7,7 @@ import (
 
 	"github.com/rackrate/rackrate/internal/connect/refresh"
 	"github.com/rackrate/rackrate/internal/connect/store"
+	"github.com/rackrate/rackrate/internal/facts/catalog"
 )
 
 // SourceResult is what one source said and what became of it, SourceLoss a part of it that could not be read.
@@ -59,11 +60,10 @@ func (a *App) UpdateCatalog(ctx context.Context, q UpdateRequest) (*Updated, err
 
 // refresh runs jobs against the store.
 func (a *App) refresh(ctx context.Context, jobs []refresh.Job, o refresh.Options) (results []refresh.Result, err error) {
-	w, err := a.world()
-	if err != nil {
+	o.Chips, o.Now = a.Chips(), a.Now
+	if o.Known, err = catalog.Embedded(); err != nil {
 		return nil, err
 	}
-	o.Chips, o.Known, o.Now = w.Chips, w.Known, a.Now
 	open := a.openStore
 	if o.DryRun {
 		open = a.storeToRead

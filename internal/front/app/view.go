@@ -150,7 +150,7 @@ func (a *App) snapshots(ctx context.Context, wanted []string) (snaps []*catalog.
 			}
 			if snaps[i], err = catalog.ReadArchive(s.Name, catalog.Layer(s.Layer), s.AsOf, packed, a.Chips()); err != nil {
 				// It was read back when it was published: another program wrote it, with other words or chips.
-				return problem.New(problem.Internal, "catalog.snapshot_unreadable", problem.Args{"Source": s.Name, "Error": problem.All(err)[0].Error()}).Wrap(err)
+				return problem.New(problem.Internal, "catalog.snapshot_unreadable", problem.Args{"Source": s.Name}).Wrap(err)
 			}
 			return nil
 		})

@@ -22,21 +22,18 @@ func newCatalogForget(d *deps) *cobra.Command {
 
 // runCatalogForget says first what would go: the history of a source cannot be read again.
 func runCatalogForget(ctx context.Context, name string, yes bool, d *deps) error {
-	if !yes {
-		st, err := d.CatalogStatus(ctx)
-		if err != nil {
-			return err
-		}
-		for _, s := range st.Sources {
-			if s.Name == name {
-				d.note(d.Say.Say("forget.would", say.Args{"Name": name, "Prices": s.Prices, "Day": s.AsOf}))
-				return nil
-			}
-		}
-	}
-	if err := d.ForgetSource(ctx, name); err != nil {
+	gone, err := d.ForgetSource(ctx, name, yes)
+	if err != nil {
 		return err
 	}
-	d.note(d.Say.Say("forget.done", say.Args{"Name": name}))
+	terms := ""
+	if gone.Terms > 0 {
+		terms = d.Say.Value(gone.Terms)
+	}
+	if yes {
+		d.note(d.Say.Say("forget.done", say.Args{"Name": name}))
+	} else {
+		d.note(d.Say.Say("forget.would", say.Args{"Name": name, "Prices": gone.Prices, "Terms": terms, "Day": gone.AsOf}))
+	}
 	return nil
 }

@@ -98,9 +98,10 @@ type CatalogStatus struct {
 	Sources []SourceStatus  `json:"sources"`
 	Unread  []SkippedSource `json:"unread"`
 	Idle    []Term          `json:"idle_terms"`
+	Errors  []Message       `json:"errors"` // why the prices cannot be used as they are
 }
 
-// SourceStatus is how fresh one source is. Read and tried are times in RFC 3339; error holds the codes of the last try.
+// SourceStatus is how fresh one source is. Read and tried are times in RFC 3339.
 type SourceStatus struct {
 	Source  string   `json:"source"`
 	Layer   string   `json:"layer"`
@@ -111,7 +112,9 @@ type SourceStatus struct {
 	AgeDays *float64 `json:"age_days"`
 	Read    *string  `json:"read"`
 	Tried   *string  `json:"tried"`
-	Error   *string  `json:"error"`
+	// Errors are those of the last try, Lost the parts that it could not read.
+	Errors []Message  `json:"errors"`
+	Lost   []LostPart `json:"lost"`
 }
 
 // Term is a line of a contract.

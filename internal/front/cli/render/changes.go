@@ -61,7 +61,7 @@ func (d *Changes) of(k catalog.ChangeKind) []catalog.Change {
 		if c.Old.IsZero() || c.New.IsZero() {
 			return 0
 		}
-		return math.Abs(math.Log(c.New.Float() / c.Old.Float()))
+		return math.Round(100 * math.Abs(math.Log(c.New.Float()/c.Old.Float()))) // what differs by less looks alike
 	}
 	slices.SortStableFunc(out, func(a, b catalog.Change) int { return -cmp.Compare(size(a), size(b)) })
 	return out
@@ -82,7 +82,7 @@ const changeColumn = 6
 func (d *Changes) grid(s *say.Speaker) *Grid {
 	head := func(id string) string { return s.Text("column." + id) }
 	return &Grid{Columns: []Column{
-		{Head: head("provider")}, {Head: head("machine"), Shrink: true}, {Head: head("region"), Shrink: true}, {Head: head("pays"), Drop: 1},
+		{Head: head("provider"), Drop: 1}, {Head: head("machine"), Shrink: true}, {Head: head("region"), Shrink: true}, {Head: head("pays")},
 		{Head: head("before"), Right: true}, {Head: head("after"), Right: true}, {Head: head("change"), Right: true},
 	}}
 }

@@ -129,15 +129,7 @@ func (d *Refreshed) remarks(p *Printer, r *app.SourceResult) {
 			p.Para("  "+text, 4)
 		}
 	}
-	if len(r.Lost) > 0 {
-		p.Gap()
-		for _, l := range r.Lost {
-			p.Para(p.Bold(r.Job.Name)+": "+p.Alert(s.Say("refresh.lost", say.Args{"Part": part(l, s), "Count": l.Kept})), 2)
-			for _, text := range problems(l.Why, s) {
-				p.Para("  "+text, 4)
-			}
-		}
-	}
+	losses(p, r.Job.Name, r.Lost)
 	if why := d.reasons(r, s); len(why) > 0 {
 		p.Gap()
 		p.Para(p.Bold(r.Job.Name)+": "+s.Say("refresh.faulty", say.Args{"Why": why}), 2)
@@ -145,6 +137,19 @@ func (d *Refreshed) remarks(p *Printer, r *app.SourceResult) {
 	if n := len(r.Read.Unrecognised); n > 0 {
 		p.Gap()
 		p.Para(p.Bold(r.Job.Name)+": "+s.Say("refresh.unrecognised", say.Args{"Count": n, "Names": spellings(r, d.Top, s)}), 2)
+	}
+}
+
+// losses says which parts of a source could not be read, and why.
+func losses(p *Printer, source string, lost []app.SourceLoss) {
+	if len(lost) > 0 {
+		p.Gap()
+	}
+	for _, l := range lost {
+		p.Para(p.Bold(source)+": "+p.Alert(p.Say.Say("refresh.lost", say.Args{"Part": part(l, p.Say), "Count": l.Kept})), 2)
+		for _, text := range problems(l.Why, p.Say) {
+			p.Para("  "+text, 4)
+		}
 	}
 }
 

@@ -104,7 +104,7 @@ func sourceWire(r *app.SourceResult, s *say.Speaker) wire.CatalogSource {
 	out := wire.CatalogSource{
 		Source: r.Job.Name, Layer: string(r.Job.Layer), Outcome: string(r.Outcome), Seconds: &seconds,
 		Read: t.Read, Kept: t.Kept, Merged: t.Merged, Rejected: t.Rejected, Offers: r.Offers, Prices: r.Prices, Terms: r.Terms,
-		LeftOut: leftOut(r, true), Changes: map[string]int{}, Lost: []wire.LostPart{}, Unrecognised: []wire.UnrecognisedChip{}, Errors: messages(r.Err, s),
+		LeftOut: leftOut(r, true), Changes: map[string]int{}, Lost: lostParts(r.Lost, s), Unrecognised: []wire.UnrecognisedChip{}, Errors: messages(r.Err, s),
 	}
 	if r.LastGood != "" {
 		out.AsOf = &r.LastGood
@@ -113,15 +113,16 @@ func sourceWire(r *app.SourceResult, s *say.Speaker) wire.CatalogSource {
 	for _, k := range catalog.ChangeKinds() {
 		out.Changes[string(k)] = counts[k]
 	}
-	for _, l := range r.Lost {
-		lost := wire.LostPart{Provider: l.Provider, Kept: l.Kept, Errors: messages(l.Why, s)}
-		if l.Region != "" {
-			lost.Region = &l.Region
-		}
-		out.Lost = append(out.Lost, lost)
-	}
 	for _, u := range r.Read.Unrecognised {
 		out.Unrecognised = append(out.Unrecognised, wire.UnrecognisedChip{Text: u.Text, Provider: u.Provider, Count: u.Count, First: placeOf(u.First)})
+	}
+	return out
+}
+
+func lostParts(lost []app.SourceLoss, s *say.Speaker) []wire.LostPart {
+	out := []wire.LostPart{}
+	for _, l := range lost {
+		out = append(out, wire.LostPart{Provider: l.Provider, Region: wire.Text(l.Region), Kept: l.Kept, Errors: messages(l.Why, s)})
 	}
 	return out
 }

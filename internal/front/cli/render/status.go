@@ -28,12 +28,19 @@ func (d *Status) Text(p *Printer, _ bool) {
 	p.Gap()
 	d.grid(s).Write(p)
 	for _, x := range d.Sources {
-		if x.Error != "" {
+		if x.Err != nil {
 			p.Gap()
-			p.Para(p.Bold(x.Name)+": "+p.Alert(s.Say("status.failed", say.Args{"Time": clock(x.Tried)})), 2)
-			for i := range x.Report.Problems {
-				p.Para("  "+s.Problem(x.Report.Problems[i].Problem()), 4)
+			p.Para(p.Bold(x.Name)+": "+p.Alert(s.Say("status.failed", say.Args{"Time": clock(x.Tried), "Day": x.AsOf})), 2)
+			for _, text := range problems(x.Err, s) {
+				p.Para("  "+text, 4)
 			}
+		}
+		losses(p, x.Name, x.Lost)
+	}
+	if d.Broken != nil {
+		p.Gap()
+		for _, text := range problems(d.Broken, s) {
+			p.Para(p.Alert(text), 2)
 		}
 	}
 	if len(d.Unread) > 0 {
@@ -102,14 +109,18 @@ func (d *Status) grid(s *say.Speaker) *Grid {
 	for _, x := range d.Sources {
 		state := "status.ok"
 		switch {
-		case x.Error != "":
+		case x.Err != nil:
 			state = "status.stale"
-		case len(x.Report.Lost) > 0:
+		case len(x.Lost) > 0:
 			state = "status.partial"
 		case x.Layer == catalog.BuiltIn:
 			state = "status.ships"
 		}
-		g.Add(x.Name, s.Text("layer."+string(x.Layer)), s.Value(x.Offers), s.Value(x.Prices), few(x.Report.Terms, s), orUnknown(x.AsOf), ageText(x.AsOf, d.Age, s), clock(x.Read), s.Text(state))
+		offers, prices := s.Value(x.Offers), s.Value(x.Prices)
+		if x.AsOf == "" { // it never could be read
+			offers, prices = say.Unknown, say.Unknown
+		}
+		g.Add(x.Name, s.Text("layer."+string(x.Layer)), offers, prices, few(x.Terms, s), orUnknown(x.AsOf), ageText(x.AsOf, d.Age, s), clock(x.Read), s.Text(state))
 	}
 	g.dropEmpty(4) // terms
 	return g
@@ -122,12 +133,12 @@ func (d *Status) Markdown(p *Printer) { d.grid(p.Say).Markdown(p) }
 func (d *Status) Wire(s *say.Speaker) any {
 	out := wire.CatalogStatus{
 		Schema: wire.CatalogStatusSchema, AsOf: d.Today, Store: d.Store, Exists: d.Exists,
-		Sources: []wire.SourceStatus{}, Unread: []wire.SkippedSource{}, Idle: []wire.Term{},
+		Sources: []wire.SourceStatus{}, Unread: []wire.SkippedSource{}, Idle: []wire.Term{}, Errors: messages(d.Broken, s),
 	}
 	for _, x := range d.Sources {
 		source := wire.SourceStatus{
-			Source: x.Name, Layer: string(x.Layer), Offers: x.Offers, Prices: x.Prices, Terms: x.Report.Terms,
-			AsOf: wire.Text(x.AsOf), Read: wire.Moment(x.Read), Tried: wire.Moment(x.Tried), Error: wire.Text(x.Error),
+			Source: x.Name, Layer: string(x.Layer), Offers: x.Offers, Prices: x.Prices, Terms: x.Terms,
+			AsOf: wire.Text(x.AsOf), Read: wire.Moment(x.Read), Tried: wire.Moment(x.Tried), Errors: messages(x.Err, s), Lost: lostParts(x.Lost, s),
 		}
 		if days, ok := d.Age(x.AsOf); ok {
 			age := float64(days)
@@ -146,7 +157,7 @@ func (d *Status) Wire(s *say.Speaker) any {
 
 // Rows gives one row a source, the heads first.
 func (d *Status) Rows() [][]string {
-	rows := [][]string{{"source", "layer", "offers", "prices", "terms", "as_of", "read", "tried", "error"}}
+	rows := [][]string{{"source", "layer", "offers", "prices", "terms", "as_of", "read", "tried", "lost", "error"}}
 	when := func(t time.Time) string {
 		if text := wire.Moment(t); text != nil {
 			return *text
@@ -154,7 +165,7 @@ func (d *Status) Rows() [][]string {
 		return ""
 	}
 	for _, x := range d.Sources {
-		rows = append(rows, []string{x.Name, string(x.Layer), strconv.Itoa(x.Offers), strconv.Itoa(x.Prices), strconv.Itoa(x.Report.Terms), x.AsOf, when(x.Read), when(x.Tried), x.Error})
+		rows = append(rows, []string{x.Name, string(x.Layer), strconv.Itoa(x.Offers), strconv.Itoa(x.Prices), strconv.Itoa(x.Terms), x.AsOf, when(x.Read), when(x.Tried), strconv.Itoa(len(x.Lost)), codes(x.Err)})
 	}
 	return rows
 }
