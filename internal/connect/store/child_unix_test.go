@@ -17,7 +17,9 @@ import (
 	"github.com/rackrate/rackrate/internal/connect/store"
 )
 
-func init() { chores["look"], chores["fill"], chores["watch"], chores["lookfull"] = looking, filling, watching, lookingFull }
+func init() {
+	chores["look"], chores["fill"], chores["watch"], chores["lookfull"] = looking, filling, watching, lookingFull
+}
 
 // becomeNobody drops root's right to read and write everything.
 func becomeNobody() error {
