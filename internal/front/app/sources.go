@@ -25,6 +25,9 @@ type Skipped struct {
 	Why  error
 }
 
+// WantsCredentials says that it lacks nothing but those.
+func (s Skipped) WantsCredentials() bool { return problem.All(s.Why)[0].Code == feed.CodeNoCredentials }
+
 // configured gives every source that the user set and, with the defaults, every kind that the user did not. Base is the folder
 // that the paths of each are relative to.
 func (a *App) configured() (configs []feed.Config, err error) {

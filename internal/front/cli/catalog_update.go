@@ -49,7 +49,7 @@ func runCatalogUpdate(ctx context.Context, sources []string, o *refreshOptions, 
 	return o.verdict(u)
 }
 
-// verdict is the failure of a refresh of which nothing came, or, where the user asked for it, of which not everything did.
+// verdict is the failure of a refresh that had nothing to read or of which nothing came, or, where the user asked for it, of which not everything did.
 func (o *refreshOptions) verdict(u *app.Updated) error {
 	failed, all := 0, len(u.Results)
 	for _, r := range u.Results {
@@ -57,7 +57,10 @@ func (o *refreshOptions) verdict(u *app.Updated) error {
 			failed++
 		}
 	}
-	if all > 0 && failed == all {
+	if all == 0 {
+		return problem.New(problem.NoMatch, "refresh.no_sources", nil)
+	}
+	if failed == all {
 		return problem.New(problem.Internal, "refresh.all_failed", problem.Args{"Count": failed})
 	}
 	if n := u.Failed(); o.strict && n > 0 {

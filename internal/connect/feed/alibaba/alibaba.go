@@ -59,7 +59,7 @@ func open(c feed.Config, w feed.World) (feed.Source, error) {
 	}
 	s := &source{Config: c, http: c.Client(w.HTTP, perSecond), world: w, address: c.Address("", address), keys: credentials(w)}
 	if s.keys.id == "" || s.keys.secret == "" {
-		return nil, feed.NoCredentials(c.Name, "ALIBABA_CLOUD_ACCESS_KEY_ID, ALIBABA_CLOUD_ACCESS_KEY_SECRET", "~/.aliyun/config.json")
+		return nil, feed.NoCredentials(c.Name, "ALIBABA_CLOUD_ACCESS_KEY_ID + ALIBABA_CLOUD_ACCESS_KEY_SECRET", "~/.aliyun/config.json")
 	}
 	return s, nil
 }

@@ -67,7 +67,7 @@ func open(c feed.Config, w feed.World) (feed.Source, error) {
 	}
 	s := &source{Config: c, http: c.Client(w.HTTP, perSecond), world: w, bss: c.Address("", site), keys: credentials(w)}
 	if s.keys.ak == "" || s.keys.sk == "" {
-		return nil, feed.NoCredentials(c.Name, "HUAWEICLOUD_SDK_AK, HUAWEICLOUD_SDK_SK", "~/.huaweicloud/credentials")
+		return nil, feed.NoCredentials(c.Name, "HUAWEICLOUD_SDK_AK + HUAWEICLOUD_SDK_SK", "~/.huaweicloud/credentials")
 	}
 	return s, nil
 }

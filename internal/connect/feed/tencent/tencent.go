@@ -84,7 +84,7 @@ func open(c feed.Config, w feed.World) (feed.Source, error) {
 		keys: credentials(w), known: map[string]bool{},
 	}
 	if s.keys.ID == "" || s.keys.Key == "" {
-		return nil, feed.NoCredentials(c.Name, "TENCENTCLOUD_SECRET_ID, TENCENTCLOUD_SECRET_KEY", "~/.tccli/default.credential")
+		return nil, feed.NoCredentials(c.Name, "TENCENTCLOUD_SECRET_ID + TENCENTCLOUD_SECRET_KEY", "~/.tccli/default.credential")
 	}
 	for _, m := range w.Known.Machines {
 		if m.Provider == vendor {

@@ -171,16 +171,20 @@ func (d *Offers) removed(p *Printer) {
 // nearest says, where nothing is left, what would be there without each filter.
 func (d *Offers) nearest(p *Printer) {
 	p.Gap()
+	indent := 18
+	for _, r := range d.List.Removed {
+		indent = max(indent, len("  --")+width(r.Filter)+1)
+	}
 	for _, r := range d.List.Removed {
 		filter := "--" + r.Filter
 		if r.Nearest == nil {
-			p.Hang("  "+filter, p.Say.Say("offers.fails_too", say.Args{"Count": r.Count}), 18)
+			p.Hang("  "+filter, p.Say.Say("offers.fails_too", say.Args{"Count": r.Count}), indent)
 			continue
 		}
 		p.Hang("  "+filter, p.Say.Say("offers.without", say.Args{
 			"Count": r.Only, "Offer": r.Nearest.Provider + " " + r.Nearest.InstanceType + " " + where(r.Nearest.Offer),
 			"GPUs": chips(r.Nearest.Machine), "Price": hourly(*r.Nearest, p.Say), "Mode": mode(r.Nearest.Price, p.Say),
-		}), 18)
+		}), indent)
 	}
 }
 

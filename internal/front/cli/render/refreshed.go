@@ -146,7 +146,7 @@ func losses(p *Printer, source string, lost []app.SourceLoss) {
 		p.Gap()
 	}
 	for _, l := range lost {
-		p.Para(p.Bold(source)+": "+p.Alert(p.Say.Say("refresh.lost", say.Args{"Part": part(l, p.Say), "Count": l.Kept})), 2)
+		p.Para(p.Bold(source)+": "+p.Alert(p.Say.Say("refresh.lost", say.Args{"Part": part(source, l, p.Say), "Count": l.Kept})), 2)
 		for _, text := range problems(l.Why, p.Say) {
 			p.Para("  "+text, 4)
 		}
@@ -194,14 +194,15 @@ func (d *Refreshed) kept(r *app.SourceResult, s *say.Speaker) string {
 	return s.Say("refresh.kept", say.Args{"Day": r.LastGood, "Count": days})
 }
 
-func part(l app.SourceLoss, s *say.Speaker) string {
-	if l.Region != "" {
+// part names what of a source was lost.
+func part(source string, l app.SourceLoss, s *say.Speaker) string {
+	switch {
+	case l.Region != "" && l.Provider == source:
+		return l.Region
+	case l.Region != "":
 		return l.Provider + " " + l.Region
 	}
-	if l.Provider != "" {
-		return l.Provider
-	}
-	return s.Text("refresh.a_part")
+	return cmp.Or(l.Provider, s.Text("refresh.a_part"))
 }
 
 func spellings(r *app.SourceResult, top int, s *say.Speaker) []string {
@@ -245,14 +246,27 @@ func rejectedText(kind string, s *say.Speaker) string {
 	return s.Text("fault." + kind)
 }
 
-// skipped says which sources were not read, and what would make them be.
+// skipped says which sources were not read, and what would make them be; where that is credentials alone, status tells more.
 func (d *Refreshed) skipped(p *Printer) {
-	if len(d.Skipped) == 0 {
+	var names []string
+	var others []app.Skipped
+	for _, k := range d.Skipped {
+		if k.WantsCredentials() {
+			names = append(names, k.Name)
+		} else {
+			others = append(others, k)
+		}
+	}
+	if len(names) > 0 {
+		p.Gap()
+		p.Para(p.Say.Say("refresh.no_credentials", say.Args{"Names": names}), 2)
+	}
+	if len(others) == 0 {
 		return
 	}
 	p.Gap()
 	p.Line(p.Bold(p.Say.Text("refresh.skipped")))
-	for _, k := range d.Skipped {
+	for _, k := range others {
 		for _, text := range problems(k.Why, p.Say) {
 			p.Para("  "+text, 4)
 		}
