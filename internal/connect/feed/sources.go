@@ -7,6 +7,7 @@ import (
 
 	"github.com/rackrate/rackrate/internal/base/money"
 	"github.com/rackrate/rackrate/internal/base/problem"
+	"github.com/rackrate/rackrate/internal/facts/catalog"
 	"github.com/rackrate/rackrate/internal/facts/strict"
 )
 
@@ -37,8 +38,8 @@ func ParseConfigs(file string, data []byte, kinds []Maker) ([]Config, error) {
 	var all []Config
 	for _, source := range sources.Keys {
 		c := Config{Name: source, File: file, Line: sources.LineOf(source)}
-		if !name.MatchString(source) {
-			f.Add(problem.New(problem.Input, "feed.bad_name", problem.Args{"Name": source}), c.Line)
+		if bad := CheckName(source, nil); bad != nil {
+			f.Add(bad, c.Line)
 		}
 		c.read(sources.Sub(source, settingKeys...))
 		switch {
@@ -60,6 +61,17 @@ func ParseConfigs(file string, data []byte, kinds []Maker) ([]Config, error) {
 		return nil, err
 	}
 	return all, nil
+}
+
+// CheckName is the problem of a name that a source of the user's own cannot have, taken being those of others; nil where it can.
+func CheckName(source string, taken []string) *problem.Error {
+	switch {
+	case !name.MatchString(source):
+		return problem.New(problem.Input, "feed.bad_name", problem.Args{"Name": source})
+	case source == string(catalog.BuiltIn) || slices.Contains(taken, source):
+		return problem.New(problem.Input, "feed.name_taken", problem.Args{"Name": source})
+	}
+	return nil
 }
 
 func (c *Config) read(m *strict.Map) {

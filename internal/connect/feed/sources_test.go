@@ -73,6 +73,12 @@ source: {}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
+	if bad := feed.CheckName("built-in", nil); bad == nil || bad.Code != "feed.name_taken" {
+		t.Errorf("the name of the built-in catalog: %v", bad)
+	}
+	if bad := feed.CheckName("mine", []string{"azure"}); bad != nil {
+		t.Errorf("a free name: %v", bad)
+	}
 	for _, text := range []string{"", "sources:", "a: b", "sources: {}x", "- sources"} {
 		if _, err := feed.ParseConfigs("s.yaml", []byte(text), kinds); err == nil {
 			t.Errorf("%q is read", text)

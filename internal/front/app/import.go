@@ -44,9 +44,12 @@ func (a *App) ImportCatalog(ctx context.Context, q ImportRequest) (*Imported, er
 		return nil, err
 	}
 	defer w.HTTP.Close()
+	faults, err := a.importName(q.Name)
+	if err != nil {
+		return nil, err
+	}
 	var jobs []refresh.Job
 	var paths []string
-	var faults problem.List
 	listed := map[string]bool{} // found in a folder, not named
 	for _, path := range q.Paths {
 		files, err := a.Files.Under(path, priceFiles...)
@@ -87,6 +90,25 @@ func (a *App) ImportCatalog(ctx context.Context, q ImportRequest) (*Imported, er
 		out.Results, out.Paths = append(out.Results, r), append(out.Paths, paths[i])
 	}
 	return out, nil
+}
+
+// importName is what is wrong with the name that the user gave: a source that updates read is none of files.
+func (a *App) importName(name string) (problem.List, error) {
+	if name == "" {
+		return nil, nil
+	}
+	configs, err := a.configured()
+	if err != nil {
+		return nil, err
+	}
+	var taken []string
+	for _, c := range configs {
+		taken = append(taken, c.Name)
+	}
+	if bad := feed.CheckName(name, taken); bad != nil {
+		return problem.List{bad}, nil
+	}
+	return nil, nil
 }
 
 // importJob is one file as a source.
@@ -151,5 +173,5 @@ func sourceName(root, file string) string {
 	for _, end := range []string{".gz", ".csv", ".yaml", ".yml", ".zip"} {
 		name = strings.TrimSuffix(name, end)
 	}
-	return "file:" + name
+	return "file:" + strings.ReplaceAll(name, ",", "_") // lists of sources are cut at commas
 }

@@ -46,6 +46,9 @@ func (o *importOptions) Validate(args []string, d *deps) error {
 	if _, err := time.Parse(time.DateOnly, o.day); o.day != "" && err != nil {
 		faults = append(faults, problem.New(problem.Input, "cli.bad_flag_value", problem.Args{"Flag": "--dated", "Value": o.day, "Type": "YYYY-MM-DD"}))
 	}
+	if today := d.Now().UTC().Format(time.DateOnly); o.day > today {
+		faults = append(faults, problem.New(problem.Input, "cli.day_ahead", problem.Args{"Flag": "--dated", "Value": o.day, "Today": today}))
+	}
 	if o.quoted = strings.ToUpper(o.quoted); o.quoted != "" {
 		x, err := d.Exchange()
 		if err != nil {
