@@ -73,6 +73,18 @@ func (c *Config) Bad(key, value, want string) *problem.Error {
 	return problem.New(problem.Input, "feed.bad_setting", problem.Args{"Source": c.Name, "Key": key, "Value": value, "Want": want}).At(c.File, c.Line)
 }
 
+// Choice is an option that takes one of a few values: the first where it is not set, a fault where it is another one.
+func (c *Config) Choice(key string, values ...string) (string, *problem.Error) {
+	switch set := c.Options[key]; {
+	case set == "":
+		return values[0], nil
+	case slices.Contains(values, set):
+		return set, nil
+	default:
+		return "", c.Bad(key, set, strings.Join(values, ", "))
+	}
+}
+
 // Unreadable is the problem of a file or folder that the user set and the file system does not give.
 func (c *Config) Unreadable(path string, err error) error {
 	if p, ok := errors.AsType[*problem.Error](err); ok { // whoever read it has said what is wrong

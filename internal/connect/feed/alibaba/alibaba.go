@@ -123,9 +123,7 @@ func (s *source) Fetch(ctx context.Context, to feed.Sink) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range slices.Sorted(maps.Keys(lost)) {
-		to.Lost(vendor, r, lost[r])
-	}
+	feed.Lose(to, vendor, lost)
 	if rows.Load() == 0 && len(lost) == 0 {
 		return feed.Empty(s.Name)
 	}

@@ -1,9 +1,7 @@
 package alibaba
 
 import (
-	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"maps"
@@ -63,7 +61,7 @@ func nonce() string {
 // sign signs a request without a body by ACS3-HMAC-SHA256, over its query and all of its x-acs headers.
 // Source: https://www.alibabacloud.com/help/en/sdk/product-overview/v3-request-structure-and-signature
 func (k keys) sign(r *http.Request, action, nonce string, now time.Time) {
-	empty := hash("")
+	empty := feed.Hash("")
 	signed := map[string]string{
 		"host": r.URL.Host, "x-acs-action": action, "x-acs-version": version, "x-acs-content-sha256": empty,
 		"x-acs-date": now.UTC().Format("2006-01-02T15:04:05Z"), "x-acs-signature-nonce": nonce,
@@ -80,15 +78,9 @@ func (k keys) sign(r *http.Request, action, nonce string, now time.Time) {
 		}
 	}
 	canonical := strings.Join([]string{r.Method, "/", r.URL.RawQuery, headers.String(), strings.Join(names, ";"), empty}, "\n")
-	mac := hmac.New(sha256.New, []byte(k.secret))
-	_, _ = mac.Write([]byte("ACS3-HMAC-SHA256\n" + hash(canonical))) // a hash never fails to take bytes
+	mac := feed.MAC([]byte(k.secret), "ACS3-HMAC-SHA256\n"+feed.Hash(canonical))
 	r.Header.Set("Authorization", "ACS3-HMAC-SHA256 Credential="+k.id+",SignedHeaders="+strings.Join(names, ";")+
-		",Signature="+hex.EncodeToString(mac.Sum(nil)))
-}
-
-func hash(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
+		",Signature="+hex.EncodeToString(mac))
 }
 
 // query writes parameters as they are signed: sorted, with every space as %20.

@@ -54,18 +54,14 @@ type source struct {
 
 func open(c feed.Config, w feed.World) (feed.Source, error) {
 	faults := c.Check(feed.Takes{Regions: true, Endpoints: []string{"iam", "ecs"}, Options: []string{"site"}})
-	name := c.Options["site"]
-	if name == "" {
-		name = "china"
-	}
-	site, ok := sites[name]
-	if !ok {
-		faults = append(faults, c.Bad("site", name, "china, intl"))
+	name, bad := c.Choice("site", "china", "intl")
+	if bad != nil {
+		faults = append(faults, bad)
 	}
 	if err := faults.OrNil(); err != nil {
 		return nil, err
 	}
-	s := &source{Config: c, http: c.Client(w.HTTP, perSecond), world: w, bss: c.Address("", site), keys: credentials(w)}
+	s := &source{Config: c, http: c.Client(w.HTTP, perSecond), world: w, bss: c.Address("", sites[name]), keys: credentials(w)}
 	if s.keys.ak == "" || s.keys.sk == "" {
 		return nil, feed.NoCredentials(c.Name, "HUAWEICLOUD_SDK_AK + HUAWEICLOUD_SDK_SK", "~/.huaweicloud/credentials")
 	}
@@ -101,9 +97,7 @@ func (s *source) Fetch(ctx context.Context, to feed.Sink) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range slices.Sorted(maps.Keys(lost)) {
-		to.Lost(vendor, r, lost[r])
-	}
+	feed.Lose(to, vendor, lost)
 	if rows.Load() == 0 && len(lost) == 0 && (passed.Load() == 0 || len(s.Regions) == 0) { // a region may have no accelerators, but not all
 		return feed.Empty(s.Name)
 	}

@@ -3,8 +3,6 @@ package huawei
 import (
 	"bufio"
 	"bytes"
-	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
 	"net/url"
@@ -57,17 +55,11 @@ func (k keys) sign(r *http.Request, body []byte, now time.Time) {
 	}
 	const signed = "content-type;host;x-sdk-date"
 	canonical := strings.Join([]string{
-		r.Method, at, query(r.URL), "content-type:application/json", "host:" + r.URL.Host, "x-sdk-date:" + date, "", signed, hash(body),
+		r.Method, at, query(r.URL), "content-type:application/json", "host:" + r.URL.Host, "x-sdk-date:" + date, "", signed, feed.Hash(string(body)),
 	}, "\n")
-	mac := hmac.New(sha256.New, []byte(k.sk))
-	_, _ = mac.Write([]byte("SDK-HMAC-SHA256\n" + date + "\n" + hash([]byte(canonical)))) // a hash never fails to take bytes
-	r.Header.Set("Authorization", "SDK-HMAC-SHA256 Access="+k.ak+", SignedHeaders="+signed+", Signature="+hex.EncodeToString(mac.Sum(nil)))
+	mac := feed.MAC([]byte(k.sk), "SDK-HMAC-SHA256\n"+date+"\n"+feed.Hash(canonical))
+	r.Header.Set("Authorization", "SDK-HMAC-SHA256 Access="+k.ak+", SignedHeaders="+signed+", Signature="+hex.EncodeToString(mac))
 }
 
 // query writes parameters as they are signed: sorted, with every space as %20.
 func query(u *url.URL) string { return strings.ReplaceAll(u.Query().Encode(), "+", "%20") }
-
-func hash(text []byte) string {
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
-}

@@ -188,9 +188,7 @@ func (s *source) conclude(pods []*pod, spots []spot, lost map[string]error, to f
 			missing[at.region] = err
 		}
 	}
-	for _, region := range slices.Sorted(maps.Keys(missing)) {
-		to.Lost(vendor, region, missing[region])
-	}
+	feed.Lose(to, vendor, missing)
 	if len(missing) == 0 && len(s.Regions) == 0 {
 		for _, p := range pods {
 			if !p.found {

@@ -1,8 +1,6 @@
 package tencent
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
@@ -49,23 +47,12 @@ func (k keys) sign(r *http.Request, service string, body []byte, now time.Time) 
 		r.Header.Set("X-TC-Token", k.Token)
 	}
 	canonical := strings.Join([]string{
-		r.Method, "/", "", "content-type:" + kind, "host:" + r.URL.Host, "", "content-type;host", hash(body),
+		r.Method, "/", "", "content-type:" + kind, "host:" + r.URL.Host, "", "content-type;host", feed.Hash(string(body)),
 	}, "\n")
 	day := now.UTC().Format(time.DateOnly)
 	scope := day + "/" + service + "/tc3_request"
-	text := strings.Join([]string{"TC3-HMAC-SHA256", strconv.FormatInt(now.Unix(), 10), scope, hash([]byte(canonical))}, "\n")
-	key := mac(mac(mac([]byte("TC3"+k.Key), day), service), "tc3_request")
+	text := strings.Join([]string{"TC3-HMAC-SHA256", strconv.FormatInt(now.Unix(), 10), scope, feed.Hash(canonical)}, "\n")
+	key := feed.MAC(feed.MAC(feed.MAC([]byte("TC3"+k.Key), day), service), "tc3_request")
 	r.Header.Set("Authorization", "TC3-HMAC-SHA256 Credential="+k.ID+"/"+scope+", SignedHeaders=content-type;host, Signature="+
-		hex.EncodeToString(mac(key, text)))
-}
-
-func hash(text []byte) string {
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
-}
-
-func mac(key []byte, text string) []byte {
-	h := hmac.New(sha256.New, key)
-	_, _ = h.Write([]byte(text)) // a hash never fails to take bytes
-	return h.Sum(nil)
+		hex.EncodeToString(feed.MAC(key, text)))
 }

@@ -68,19 +68,15 @@ type source struct {
 
 func open(c feed.Config, w feed.World) (feed.Source, error) {
 	faults := c.Check(feed.Takes{Regions: true, Options: []string{"site"}})
-	name := c.Options["site"]
-	if name == "" {
-		name = "china"
-	}
-	site, ok := sites[name]
-	if !ok {
-		faults = append(faults, c.Bad("site", name, "china, intl"))
+	name, bad := c.Choice("site", "china", "intl")
+	if bad != nil {
+		faults = append(faults, bad)
 	}
 	if err := faults.OrNil(); err != nil {
 		return nil, err
 	}
 	s := &source{
-		Config: c, http: c.Client(w.HTTP, perSecond), world: w, address: c.Address("", site.address), currency: site.currency,
+		Config: c, http: c.Client(w.HTTP, perSecond), world: w, address: c.Address("", sites[name].address), currency: sites[name].currency,
 		keys: credentials(w), known: map[string]bool{},
 	}
 	if s.keys.ID == "" || s.keys.Key == "" {
@@ -153,11 +149,7 @@ func (s *source) Fetch(ctx context.Context, to feed.Sink) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range regions {
-		if why := lost[r]; why != nil {
-			to.Lost(vendor, r, why)
-		}
-	}
+	feed.Lose(to, vendor, lost)
 	if rows.Load() == 0 && len(lost) == 0 && (passed.Load() == 0 || len(s.Regions) == 0) { // a region may have no accelerators, but not all
 		return feed.Empty(s.Name)
 	}
