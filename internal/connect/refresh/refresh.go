@@ -151,13 +151,12 @@ type runner struct {
 }
 
 func (r *runner) run(ctx context.Context) error {
-	before, err := r.lastGood(ctx)
-	if err != nil {
+	var err error
+	if r.before, err = r.lastGood(ctx); err != nil {
 		return err
 	}
-	r.before = before
-	if before != nil {
-		r.result.LastGood = before.AsOf
+	if r.before != nil {
+		r.result.LastGood = r.before.AsOf
 	}
 	if r.job.AsOf == "" {
 		r.job.AsOf = r.started.UTC().Format(time.DateOnly)
@@ -172,8 +171,8 @@ func (r *runner) run(ctx context.Context) error {
 		return r.fail(ctx, err)
 	}
 	snap := s.snapshot(r.result.Read)
-	r.result.Lost = carry(snap, before, s.lost)
-	return r.publish(ctx, snap, before)
+	r.result.Lost = carry(snap, r.before, s.lost)
+	return r.publish(ctx, snap)
 }
 
 // lastGood is what the source said last; nil where it never did, or nobody can read any more what it said.
@@ -192,11 +191,11 @@ func (r *runner) lastGood(ctx context.Context) (*catalog.Snapshot, error) {
 	return snap, nil
 }
 
-func (r *runner) publish(ctx context.Context, snap, before *catalog.Snapshot) error {
+func (r *runner) publish(ctx context.Context, snap *catalog.Snapshot) error {
 	after := catalog.New(snap.Machines, snap.Rows, snap.Sources)
 	was := catalog.New(nil, nil, nil)
-	if before != nil {
-		was = catalog.New(before.Machines, before.Rows, before.Sources)
+	if r.before != nil {
+		was = catalog.New(r.before.Machines, r.before.Rows, r.before.Sources)
 	}
 	r.result.Offers, r.result.Prices, r.result.Terms = len(after.Offers), after.Prices(), len(snap.Terms)
 	changes := catalog.Diff(was, after)
@@ -204,12 +203,12 @@ func (r *runner) publish(ctx context.Context, snap, before *catalog.Snapshot) er
 		return r.fail(ctx, err)
 	}
 	r.result.Changes = changes
-	if before != nil {
+	if r.before != nil {
 		watched, err := r.watched(ctx)
 		if err != nil {
 			return err
 		}
-		snap.Seen = sightings(before, snap, r.result.Lost, watched, r.job.From.Title)
+		snap.Seen = sightings(r.before, snap, r.result.Lost, watched, r.job.From.Title)
 	}
 	files, err := snap.Files()
 	if err != nil {
@@ -231,7 +230,7 @@ func (r *runner) publish(ctx context.Context, snap, before *catalog.Snapshot) er
 	}
 	f := r.fetch()
 	f.Hash, f.Archive, f.Changes = hash, packed, changesByMachine(r.result.Changes)
-	f.Anew = before == nil
+	f.Anew = r.before == nil
 	var previous store.SnapshotID
 	if r.last != nil {
 		previous = r.last.Snapshot

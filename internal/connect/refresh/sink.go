@@ -100,11 +100,7 @@ func (s *sink) Progress(done, total int64) {
 func (s *sink) snapshot(read intake.Result) *catalog.Snapshot {
 	sources := read.Sources
 	if !slices.ContainsFunc(sources, func(c catalog.Source) bool { return c.ID == s.job.From.ID }) {
-		from := s.job.From
-		if from.Date == "" {
-			from.Date = s.job.AsOf
-		}
-		sources = append(slices.Clone(sources), from)
+		sources = append(slices.Clone(sources), s.job.From)
 	}
 	return &catalog.Snapshot{
 		Source: s.job.Name, Layer: s.job.Layer, AsOf: s.job.AsOf, Machines: read.Machines, Rows: read.Rows, Sources: sources,
