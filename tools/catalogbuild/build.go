@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io/fs"
-	"slices"
 
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
@@ -28,14 +26,13 @@ func build(src fs.FS) (map[string][]byte, *report, error) {
 	if err := b.check(c); err != nil {
 		return nil, nil, err
 	}
-	files, err := encode(c)
+	files, err := (&catalog.Snapshot{Machines: c.Machines, Rows: c.Rows(), Sources: c.Sources}).Files()
 	b.report.count(c)
 	return files, b.report, err
 }
 
 // check refuses to write a catalog with faults and marks the prices that Verify doubts for reasons that last.
 func (b *builder) check(c *catalog.Catalog) error {
-	lasting := []catalog.FaultKind{catalog.FallingPrice, catalog.SamePrice, catalog.SpotTenth}
 	type key struct {
 		provider, instanceType, region, zone string
 		mode                                 catalog.BillingMode
@@ -46,7 +43,7 @@ func (b *builder) check(c *catalog.Catalog) error {
 		if f.Severity == catalog.IsError {
 			return fmt.Errorf("%s %s %s %s: %s %v", f.Provider, f.InstanceType, f.Region, f.Mode, f.Kind, f.Args)
 		}
-		if slices.Contains(lasting, f.Kind) {
+		if f.Kind.Lasts() {
 			k := key{f.Provider, f.InstanceType, f.Region, f.Zone, f.Mode}
 			doubt[k] = append(doubt[k], catalog.Flag(f.Kind))
 		}
@@ -55,41 +52,9 @@ func (b *builder) check(c *catalog.Catalog) error {
 		for i := range o.Prices {
 			p := &o.Prices[i]
 			if add := doubt[key{o.Provider, o.InstanceType, o.Region, o.Zone, p.Mode}]; len(add) > 0 {
-				p.Flags = withFlags(p.Flags, add...)
+				p.Flags = catalog.WithFlags(p.Flags, add...)
 			}
 		}
 	}
 	return nil
-}
-
-func encode(c *catalog.Catalog) (map[string][]byte, error) {
-	files := map[string][]byte{}
-	var buf bytes.Buffer
-	keep := func(name string, err error) error {
-		files[name] = bytes.Clone(buf.Bytes())
-		buf.Reset()
-		return err
-	}
-	if err := keep("machines.csv", catalog.WriteMachines(&buf, c.Machines)); err != nil {
-		return nil, err
-	}
-	if err := keep("sources.csv", catalog.WriteSources(&buf, c.Sources)); err != nil {
-		return nil, err
-	}
-	byProvider := map[string][]catalog.Row{}
-	for _, o := range c.Offers {
-		row := catalog.Row{Machine: o.Machine, Region: o.Region, Zone: o.Zone}
-		if len(o.Prices) == 0 {
-			byProvider[o.Provider] = append(byProvider[o.Provider], row)
-		}
-		for _, row.Price = range o.Prices {
-			byProvider[o.Provider] = append(byProvider[o.Provider], row)
-		}
-	}
-	for provider, rows := range byProvider {
-		if err := keep("prices/"+provider+".csv", catalog.WritePrices(&buf, rows)); err != nil {
-			return nil, err
-		}
-	}
-	return files, nil
 }

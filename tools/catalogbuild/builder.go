@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/rackrate/rackrate/internal/base/money"
-	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
 )
@@ -56,27 +55,8 @@ func (b *builder) machine(m catalog.Machine) *catalog.Machine {
 			m.InstanceType, m.Count, m.Accelerator.Name, have.Count, have.Accelerator.Name))
 		return nil
 	}
-	differs := merge(&have.VCPU, m.VCPU)
-	differs = merge(&have.RAM, m.RAM) || differs
-	merge(&have.NVMe, m.NVMe)
-	merge(&have.NetworkGbps, m.NetworkGbps)
-	if differs {
-		have.Flags = withFlags(have.Flags, catalog.HostVaries)
-	}
+	have.JoinHost(m.VCPU, m.RAM, m.NVMe, m.NetworkGbps)
 	return have
-}
-
-// merge fills an unknown figure, else keeps the lesser of two, and says whether they differ.
-func merge[T float64 | unit.Bytes](have *unit.Maybe[T], next unit.Maybe[T]) bool {
-	n, ok := next.Get()
-	if !ok {
-		return false
-	}
-	h, ok := have.Get()
-	if !ok || n < h {
-		*have = next
-	}
-	return ok && n != h
 }
 
 // list says that a machine is sold in a place, at whatever price.
@@ -183,17 +163,6 @@ func (b *builder) sameEverywhere(places []placeKey) bool {
 		}
 	}
 	return true
-}
-
-// withFlags adds flags that are not there yet, without touching the slice it was given.
-func withFlags(have []catalog.Flag, add ...catalog.Flag) []catalog.Flag {
-	have = slices.Clone(have)
-	for _, f := range add {
-		if f != "" && !slices.Contains(have, f) {
-			have = append(have, f)
-		}
-	}
-	return have
 }
 
 // rate reads a price cell; false where it is empty or zero, which several sources write for none.

@@ -29,7 +29,7 @@ func (b *builder) alibaba() error {
 		if s := alibabaSlice.FindStringSubmatch(seen.InstanceType); s != nil {
 			part, _ := strconv.ParseFloat(s[1], 64)
 			seen.Count = part / seen.Accelerator.NominalGB.Or(part)
-			seen.Flags = withFlags(seen.Flags, catalog.SliceFromName)
+			seen.Flags = catalog.WithFlags(seen.Flags, catalog.SliceFromName)
 		}
 		m := b.machine(*seen)
 		if m == nil {
@@ -58,9 +58,9 @@ func (b *builder) tencent() error {
 		if m == nil {
 			continue
 		}
-		m.Source, m.AsOf, m.Flags = "tencent-hpc", "2026-01-01", withFlags(m.Flags, catalog.DateUnknown)
+		m.Source, m.AsOf, m.Flags = "tencent-hpc", "2026-01-01", catalog.WithFlags(m.Flags, catalog.DateUnknown)
 		if strings.Contains(r.get("note"), "invite-only") {
-			m.Flags = withFlags(m.Flags, catalog.InviteOnly)
+			m.Flags = catalog.WithFlags(m.Flags, catalog.InviteOnly)
 		}
 		if m = b.machine(*m); m != nil {
 			b.list(m, "", "")

@@ -26,7 +26,7 @@ func (b *builder) facts() error {
 			m.Topology, m.TopologyKnown = catalog.Single, true // one chip has no peers: nothing to infer
 		case m.Topology == catalog.UnknownTopo:
 			if m.Topology = catalog.InferTopology(m.Accelerator, m.Count, m.InstanceType); m.Topology != catalog.UnknownTopo {
-				m.Flags = withFlags(m.Flags, catalog.TopologyInferred)
+				m.Flags = catalog.WithFlags(m.Flags, catalog.TopologyInferred)
 			}
 		}
 	}
@@ -50,7 +50,7 @@ func addFacts(m *catalog.Machine, r record) {
 	if t := topology(links); t != catalog.UnknownTopo && (t != catalog.Single || m.Count <= 1) {
 		m.Topology, m.TopologyKnown = t, !recalled("link R", "bridge R", "topology/mig R") && !strings.Contains(links, " R)")
 		if !m.TopologyKnown && m.Count > 1 {
-			m.Flags = withFlags(m.Flags, catalog.TopologyRecalled)
+			m.Flags = catalog.WithFlags(m.Flags, catalog.TopologyRecalled)
 		}
 	}
 	addNetwork(m, r, recalled("IB+link R", "gbps R") && !strings.Contains(source, "net V"))
@@ -66,7 +66,7 @@ func addFacts(m *catalog.Machine, r record) {
 	if v := r.get("mig"); v != "" {
 		m.MIG = unit.Some(v == "yes")
 		if recalled("mig R") {
-			m.Flags = withFlags(m.Flags, catalog.MIGRecalled)
+			m.Flags = catalog.WithFlags(m.Flags, catalog.MIGRecalled)
 		}
 	}
 	if strings.HasPrefix(r.get("confidential"), "yes") && !recalled("confidential R") {
@@ -83,7 +83,7 @@ func addNetwork(m *catalog.Machine, r record, recalled bool) {
 		m.Network = kind
 	}
 	if recalled && (gbps.Known() || kind != catalog.UnknownNet) {
-		m.Flags = withFlags(m.Flags, catalog.NetworkRecalled)
+		m.Flags = catalog.WithFlags(m.Flags, catalog.NetworkRecalled)
 	}
 }
 

@@ -106,7 +106,7 @@ func (b *builder) runPodQuote(q quote) {
 	if q.tier == "community" {
 		m.Flags = []catalog.Flag{catalog.Marketplace}
 	}
-	q.price.Flags = withFlags(q.price.Flags, catalog.RegionUnconfirmed)
+	q.price.Flags = catalog.WithFlags(q.price.Flags, catalog.RegionUnconfirmed)
 	if machine := b.machine(m); machine != nil {
 		b.price(machine, "", "", q.price)
 	}
@@ -122,7 +122,7 @@ func (b *builder) perGPUQuote(q quote) {
 		if m := b.machines[machineKey{q.provider, t}]; m != nil {
 			p := q.price
 			p.Hourly = p.Hourly.Mul(m.Count)
-			p.Flags = withFlags(p.Flags, catalog.PerGPUQuote, catalog.RegionUnconfirmed)
+			p.Flags = catalog.WithFlags(p.Flags, catalog.PerGPUQuote, catalog.RegionUnconfirmed)
 			b.price(m, "", "", p)
 		}
 	}
@@ -157,7 +157,7 @@ func (b *builder) capacityBlockQuote(q quote) {
 		group = "(" + q.region + ")"
 	}
 	q.price.Mode = catalog.CapacityBlock
-	q.price.Flags = withFlags(q.price.Flags, catalog.RegionUnconfirmed)
+	q.price.Flags = catalog.WithFlags(q.price.Flags, catalog.RegionUnconfirmed)
 	placed := false
 	for place := range b.listed {
 		american := strings.HasPrefix(place.region, "us-")
@@ -201,12 +201,12 @@ func (b *builder) shopQuote(provider string, q quote) {
 		return
 	}
 	if q.tier == "cheapest seller" {
-		q.price.Flags = withFlags(q.price.Flags, catalog.CheapestSeller)
+		q.price.Flags = catalog.WithFlags(q.price.Flags, catalog.CheapestSeller)
 	}
 	m := b.machine(catalog.Machine{
 		Provider: provider, InstanceType: "1x-" + chip.Name, Accelerator: chip, Count: 1,
 		Source: q.price.Source, AsOf: q.price.AsOf, Flags: flags,
 	})
-	q.price.Flags = withFlags(q.price.Flags, catalog.RegionUnconfirmed) // the index compares sellers in mainland China
+	q.price.Flags = catalog.WithFlags(q.price.Flags, catalog.RegionUnconfirmed) // the index compares sellers in mainland China
 	b.price(m, "CN", "", q.price)
 }

@@ -43,7 +43,7 @@ func (b *builder) serverless() error {
 		for n := 1; n <= w.most; n *= 2 {
 			m := b.workerOf("modal", w.name+":"+strconv.Itoa(n), w, n)
 			m.VCPU, m.RAM, m.BareMetal = unit.Some(float64(2*modalCores*n)), unit.Some(unit.Bytes(modalGiBs*n)*unit.GiB), unit.Some(false)
-			m.Source, m.AsOf, m.Flags = "modal-evangelist", "2026-07-01", withFlags(m.Flags, catalog.HostChosen)
+			m.Source, m.AsOf, m.Flags = "modal-evangelist", "2026-07-01", catalog.WithFlags(m.Flags, catalog.HostChosen)
 			perSecond := int64(n) * (w.perSecond + modalCores*modalCore + modalGiBs*modalGiB)
 			b.workerPrice(m, perSecond, catalog.Secondary, catalog.RegionUnconfirmed)
 		}
@@ -59,9 +59,9 @@ func (b *builder) serverless() error {
 func (b *builder) workerOf(provider, name string, w worker, n int) catalog.Machine {
 	chip, _ := b.chips.Get(w.chip)
 	m := catalog.Machine{Provider: provider, InstanceType: name, Accelerator: chip, Count: float64(n), Topology: catalog.Single, TopologyKnown: true}
-	m.Flags = withFlags(nil, w.flag)
+	m.Flags = catalog.WithFlags(nil, w.flag)
 	if n > 1 {
-		m.Topology, m.TopologyKnown, m.Flags = catalog.InferTopology(chip, float64(n)), false, withFlags(m.Flags, catalog.TopologyInferred)
+		m.Topology, m.TopologyKnown, m.Flags = catalog.InferTopology(chip, float64(n)), false, catalog.WithFlags(m.Flags, catalog.TopologyInferred)
 	}
 	return m
 }

@@ -122,7 +122,7 @@ func (b *builder) skyPilotRow(f skyPilotSource, l intake.Listing) {
 	}
 	machine := b.machine(catalog.Machine{
 		Provider: f.provider, InstanceType: l.InstanceType, Accelerator: chip, Count: l.Count, VCPU: l.VCPU, RAM: l.RAM,
-		BareMetal: l.BareMetal, Source: f.source(), AsOf: f.asOf, Flags: withFlags(flags, l.Flags...),
+		BareMetal: l.BareMetal, Source: f.source(), AsOf: f.asOf, Flags: catalog.WithFlags(flags, l.Flags...),
 	})
 	if machine == nil {
 		return
@@ -134,7 +134,7 @@ func (b *builder) skyPilotRow(f skyPilotSource, l intake.Listing) {
 		}
 		p.AsOf, p.Source, p.Confidence = f.asOf, f.source(), catalog.Secondary
 		if f.commit != "" {
-			p.Flags = withFlags(p.Flags, catalog.DateUnknown)
+			p.Flags = catalog.WithFlags(p.Flags, catalog.DateUnknown)
 		}
 		b.price(machine, l.Region, l.Zone, p)
 	}

@@ -84,9 +84,6 @@ var families = []Family{
 	{BuyCapital, Share, "year", "", 0, 1, "8%"},
 }
 
-// Families lists every family.
-func Families() []Family { return append([]Family(nil), families...) }
-
 // FamilyOf finds a family by its name; nil where there is none.
 func FamilyOf(name string) *Family {
 	for i := range families {

@@ -1,5 +1,7 @@
 package catalog
 
+import "slices"
+
 // The reasons to doubt a machine's row.
 const (
 	TopologyInferred    Flag = "topology_inferred"    // follows from the chip's form factor and the count only
@@ -42,4 +44,19 @@ func Flags() []Flag {
 		DateUnknown, SpotComputed, ZoneMaximum, AuctionFloor, CurrencyAssumed, PerGPUQuote, RegionUnconfirmed,
 		CheapestSeller, SteppedPrice, InStock, SoldOut, Flag(FallingPrice), Flag(SamePrice), Flag(SpotTenth),
 	}
+}
+
+// WithFlags adds flags that are not there yet, without touching the slice it was given.
+func WithFlags(have []Flag, add ...Flag) []Flag {
+	cloned := false
+	for _, f := range add {
+		if f == "" || slices.Contains(have, f) {
+			continue
+		}
+		if !cloned {
+			have, cloned = slices.Clone(have), true
+		}
+		have = append(have, f)
+	}
+	return have
 }

@@ -133,30 +133,9 @@ func TestLoadChecksHeadersAndFiles(t *testing.T) {
 // Writing what was loaded gives the files back to the byte.
 func TestWriteRoundTrip(t *testing.T) {
 	c := embedded(t)
-	var machines, sources bytes.Buffer
-	if err := catalog.WriteMachines(&machines, c.Machines); err != nil {
+	got, err := (&catalog.Snapshot{Machines: c.Machines, Rows: c.Rows(), Sources: c.Sources}).Files()
+	if err != nil {
 		t.Fatal(err)
-	}
-	if err := catalog.WriteSources(&sources, c.Sources); err != nil {
-		t.Fatal(err)
-	}
-	got := map[string][]byte{"machines.csv": machines.Bytes(), "sources.csv": sources.Bytes()}
-	rows := map[string][]catalog.Row{}
-	for _, o := range c.Offers {
-		row := catalog.Row{Machine: o.Machine, Region: o.Region, Zone: o.Zone}
-		if len(o.Prices) == 0 {
-			rows[o.Provider] = append(rows[o.Provider], row)
-		}
-		for _, row.Price = range o.Prices {
-			rows[o.Provider] = append(rows[o.Provider], row)
-		}
-	}
-	for provider, list := range rows {
-		var b bytes.Buffer
-		if err := catalog.WritePrices(&b, list); err != nil {
-			t.Fatal(err)
-		}
-		got["prices/"+provider+".csv"] = b.Bytes()
 	}
 	for name, text := range got {
 		want, err := data.FS.ReadFile(name)
@@ -167,7 +146,7 @@ func TestWriteRoundTrip(t *testing.T) {
 }
 
 func TestWriteRefusesLineBreaks(t *testing.T) {
-	err := catalog.WriteSources(&bytes.Buffer{}, []catalog.Source{{ID: "a", Title: "two\nlines"}})
+	_, err := (&catalog.Snapshot{Sources: []catalog.Source{{ID: "a", Title: "two\nlines"}}}).Files()
 	if err == nil {
 		t.Error("a line break in a cell was written")
 	}

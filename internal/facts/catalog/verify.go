@@ -44,14 +44,6 @@ const (
 	IsFlag  Severity = "flag"  // may rank, with a warning
 )
 
-// FaultKinds lists every kind, for those who must have a message for each.
-func FaultKinds() []FaultKind {
-	return []FaultKind{
-		BadIdentity, BadMemory, NodeMemory, BadUnits, ZeroPrice, BadCurrency, BadSource, Duplicate, FallingPrice, SamePrice,
-		SpotNotBelow, SpotTenth, ReservedAbove, Stale, LooseTopology, PartAlone, BadRow, CountMissing,
-	}
-}
-
 // warnings are the kinds that a row may have and stay.
 var warnings = []FaultKind{NodeMemory, FallingPrice, SamePrice, SpotTenth, Stale, LooseTopology}
 
@@ -62,6 +54,9 @@ func (k FaultKind) Severity() Severity {
 	}
 	return IsError
 }
+
+// Lasts says whether a doubt stays with a price, as a flag of it, and does not pass with the day or with another row.
+func (k FaultKind) Lasts() bool { return k == FallingPrice || k == SamePrice || k == SpotTenth }
 
 // Fault is one finding about one row. Line is 0 where the row did not come from a file.
 type Fault struct {

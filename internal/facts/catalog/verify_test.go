@@ -118,12 +118,8 @@ func TestTwoSeriesAreNoFault(t *testing.T) {
 	}
 }
 
-// Every kind is in the list, so that a message for each can be asked for; only warnings may stand in the catalog.
+// Only warnings may stand in the catalog.
 func TestFaultKinds(t *testing.T) {
-	all := catalog.FaultKinds()
-	if len(all) != 18 || len(slices.Compact(slices.Sorted(slices.Values(all)))) != len(all) {
-		t.Errorf("%v", all)
-	}
 	for _, k := range []catalog.FaultKind{catalog.BadIdentity, catalog.BadMemory, catalog.PartAlone, catalog.BadRow, catalog.CountMissing} {
 		if k.Severity() != catalog.IsError {
 			t.Errorf("%s is only a warning", k)

@@ -10,11 +10,7 @@ import (
 	"github.com/rackrate/rackrate/internal/base/unit"
 )
 
-// WriteMachines writes machines in the form Load reads, in the order given.
-func WriteMachines(w io.Writer, machines []*Machine) error { return writeMachines(w, machines, asIs) }
-
-// asIs writes every date.
-func asIs(day string) string { return day }
+// The writers write rows in the form Load reads, in the order given, and each date as date gives it.
 
 func writeMachines(w io.Writer, machines []*Machine, date func(string) string) error {
 	return writeRows(w, machineColumns, len(machines), func(i int) []string {
@@ -28,9 +24,6 @@ func writeMachines(w io.Writer, machines []*Machine, date func(string) string) e
 	})
 }
 
-// WritePrices writes the rows of one provider in the form Load reads, in the order given.
-func WritePrices(w io.Writer, rows []Row) error { return writePrices(w, rows, asIs) }
-
 func writePrices(w io.Writer, rows []Row, date func(string) string) error {
 	var cells [10]string // of one row, reused: a list has a hundred thousand
 	return writeRows(w, PriceColumns, len(rows), func(i int) []string {
@@ -43,9 +36,6 @@ func writePrices(w io.Writer, rows []Row, date func(string) string) error {
 		return cells[:]
 	})
 }
-
-// WriteSources writes sources in the form Load reads, in the order given.
-func WriteSources(w io.Writer, sources []Source) error { return writeSources(w, sources, asIs) }
 
 func writeSources(w io.Writer, sources []Source, date func(string) string) error {
 	return writeRows(w, sourceColumns, len(sources), func(i int) []string {

@@ -2,7 +2,6 @@ package intake
 
 import (
 	"path"
-	"slices"
 	"strings"
 	"sync"
 
@@ -105,19 +104,4 @@ func (f *family) agrees(instanceType string, ev catalog.Evidence) bool {
 		return true
 	}
 	return strings.Contains(strings.ToUpper(ev.Name), name) || f.flag == catalog.AcceleratorInferred
-}
-
-// withFlags adds flags that are not there yet, without touching the slice it was given.
-func withFlags(have []catalog.Flag, add ...catalog.Flag) []catalog.Flag {
-	cloned := false
-	for _, f := range add {
-		if f == "" || slices.Contains(have, f) {
-			continue
-		}
-		if !cloned {
-			have, cloned = slices.Clone(have), true
-		}
-		have = append(have, f)
-	}
-	return have
 }

@@ -105,7 +105,7 @@ func (t *flat) row(cells [][]byte) {
 	t.addPrices(&l)
 	for i := range l.Prices {
 		if vague {
-			l.Prices[i].Flags = withFlags(l.Prices[i].Flags, catalog.RegionUnconfirmed)
+			l.Prices[i].Flags = catalog.WithFlags(l.Prices[i].Flags, catalog.RegionUnconfirmed)
 		}
 	}
 	t.offer(l)
@@ -222,7 +222,7 @@ func (t *flat) addPrices(l *Listing) {
 		} else {
 			c.currency = currency
 		}
-		p.Flags = withFlags(p.Flags, c.flag)
+		p.Flags = catalog.WithFlags(p.Flags, c.flag)
 		if c.day != "" {
 			p.AsOf = c.day
 		} else {
@@ -278,7 +278,7 @@ func (t *flat) date(p *catalog.Price) {
 		t.bad(t.name(r), text, "date")
 	}
 	if p.AsOf = day; !whole {
-		p.Flags = withFlags(p.Flags, catalog.DateUnknown)
+		p.Flags = catalog.WithFlags(p.Flags, catalog.DateUnknown)
 	}
 }
 
@@ -321,7 +321,7 @@ func (t *flat) onePrice(l *Listing, c money.Currency, assumed []catalog.Flag) {
 		}
 	case "gpu-hour", "accelerator-hour":
 		each = t.perGPU(l)
-		p.Flags = withFlags(p.Flags, catalog.PerGPUQuote)
+		p.Flags = catalog.WithFlags(p.Flags, catalog.PerGPUQuote)
 	default:
 		t.bad(t.name(ofUnit), words, "unit")
 	}

@@ -20,9 +20,6 @@ type folding struct {
 	inOrder  []catalog.Row
 }
 
-// lasting are the doubts that stay with a price.
-var lasting = []catalog.FaultKind{catalog.FallingPrice, catalog.SamePrice, catalog.SpotTenth}
-
 // check holds prices against each other, as catalog.Verify does: what must not rank is dropped, what is doubtful is flagged. An
 // offer that loses its last price is rejected with all its rows.
 func (f *folding) check() {
@@ -33,10 +30,10 @@ func (f *folding) check() {
 		case o == nil || fault.Mode == "":
 		case fault.Severity == catalog.IsError:
 			f.drop(key, o, fault)
-		case slices.Contains(lasting, fault.Kind):
+		case fault.Kind.Lasts():
 			if i := o.mode(fault.Mode); i >= 0 {
 				o = f.own(key, o)
-				o.prices[i].Flags = withFlags(o.prices[i].Flags, catalog.Flag(fault.Kind))
+				o.prices[i].Flags = catalog.WithFlags(o.prices[i].Flags, catalog.Flag(fault.Kind))
 				f.tell(fault, o.prices[i].at)
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/rackrate/rackrate/internal/base/problem"
-	"github.com/rackrate/rackrate/internal/base/unit"
 	"github.com/rackrate/rackrate/internal/facts/accelerator"
 	"github.com/rackrate/rackrate/internal/facts/catalog"
 )
@@ -181,14 +180,8 @@ func (in *Intake) machine(l *Listing) (*catalog.Machine, *refusal) {
 	if m.id.wholeNode {
 		in.fault(l, catalog.NodeMemory, "", problem.Args{"Accelerator": m.id.chip.Name, "MiB": l.MiB, "Count": m.id.count})
 	}
-	differs := least(&m.VCPU, l.VCPU)
-	differs = least(&m.RAM, l.RAM) || differs
-	least(&m.NVMe, l.NVMe)
-	least(&m.NetworkGbps, l.NetworkGbps)
-	if differs {
-		m.Flags = withFlags(m.Flags, catalog.HostVaries)
-	}
-	m.Flags = withFlags(m.Flags, l.Flags...)
+	m.JoinHost(l.VCPU, l.RAM, l.NVMe, l.NetworkGbps)
+	m.Flags = catalog.WithFlags(m.Flags, l.Flags...)
 	m.Reservation = m.Reservation && l.Reservation
 	return m.Machine, nil
 }
@@ -202,7 +195,7 @@ func (in *Intake) newMachine(l *Listing, id identity) *catalog.Machine {
 		Provider: l.Provider, InstanceType: l.InstanceType, Accelerator: id.chip, Count: id.count, VCPU: l.VCPU, RAM: l.RAM,
 		NVMe: l.NVMe, NetworkGbps: l.NetworkGbps, Network: l.Network, BareMetal: l.BareMetal, MIG: l.MIG,
 		Confidential: l.Confidential, GPUDirect: l.GPUDirect, Reservation: l.Reservation, Source: in.o.Source.ID, AsOf: in.o.AsOf,
-		Flags: withFlags(id.flags, l.Flags...),
+		Flags: catalog.WithFlags(id.flags, l.Flags...),
 	}
 	in.topology(m, l)
 	return m
@@ -215,7 +208,7 @@ func (in *Intake) asKnown(l *Listing) *catalog.Machine {
 		return nil
 	}
 	m := *known
-	m.Flags = withFlags(m.Flags, l.Flags...)
+	m.Flags = catalog.WithFlags(m.Flags, l.Flags...)
 	return &m
 }
 
@@ -232,20 +225,7 @@ func (in *Intake) topology(m *catalog.Machine, l *Listing) {
 	default:
 		m.Topology = catalog.InferTopology(m.Accelerator, m.Count, append(slices.Clone(l.Hints), l.InstanceType, l.Accelerator)...)
 		if m.Topology != catalog.UnknownTopo {
-			m.Flags = withFlags(m.Flags, catalog.TopologyInferred)
+			m.Flags = catalog.WithFlags(m.Flags, catalog.TopologyInferred)
 		}
 	}
-}
-
-// least fills an unknown figure, else keeps the lesser of two, and says whether they differ.
-func least[T float64 | unit.Bytes](have *unit.Maybe[T], next unit.Maybe[T]) bool {
-	n, ok := next.Get()
-	if !ok {
-		return false
-	}
-	h, ok := have.Get()
-	if !ok || n < h {
-		*have = next
-	}
-	return ok && n != h
 }

@@ -80,7 +80,7 @@ func (f *file) currency(q quirk) (money.Currency, []catalog.Flag) {
 	case f.o.Currency != "":
 		return f.o.Currency, q.price
 	case q.currency != "":
-		return q.currency, withFlags(q.price, catalog.CurrencyAssumed)
+		return q.currency, catalog.WithFlags(q.price, catalog.CurrencyAssumed)
 	}
 	return money.USD, q.price
 }
