@@ -14,7 +14,7 @@ type dialect interface {
 	goose() goose.Dialect
 	// place names the store to people, without a password.
 	place() string
-	// bind writes the placeholders $1, $2 … of a statement, which may come in any order, as the database does.
+	// bind writes the parameters $1, $2 … of a statement, which may come in any order, as the database does.
 	bind(query string) string
 	// open gives a pool to read and one to write, which may be the same, and makes the folder and file they need.
 	open() (r, w *sql.DB, err error)
