@@ -57,6 +57,11 @@ func (p *Printer) Para(text string, indent int) {
 	}
 }
 
+// Named writes what there is to say of something by its name, wrapped.
+func (p *Printer) Named(name, text string) {
+	p.Para(p.Say.Say("list.named", say.Args{"Name": p.Bold(name), "Text": text}), 2)
+}
+
 // Hang writes text wrapped beside a label that stands once, in a column of so many columns.
 func (p *Printer) Hang(label, text string, column int) {
 	head := pad(label, column, false)

@@ -124,7 +124,7 @@ func (d *Refreshed) remarks(p *Printer, r *app.SourceResult) {
 	s := p.Say
 	if r.Err != nil && d.Paths == nil { // of an import it is the command's own failure
 		p.Gap()
-		p.Para(p.Bold(r.Job.Name)+": "+p.Alert(d.kept(r, s)), 2)
+		p.Named(r.Job.Name, p.Alert(d.kept(r, s)))
 		for _, text := range problems(r.Err, s) {
 			p.Para("  "+text, 4)
 		}
@@ -132,11 +132,11 @@ func (d *Refreshed) remarks(p *Printer, r *app.SourceResult) {
 	losses(p, r.Job.Name, r.Lost)
 	if why := d.reasons(r, s); len(why) > 0 {
 		p.Gap()
-		p.Para(p.Bold(r.Job.Name)+": "+s.Say("refresh.faulty", say.Args{"Why": why}), 2)
+		p.Named(r.Job.Name, s.Say("refresh.faulty", say.Args{"Why": why}))
 	}
 	if n := len(r.Read.Unrecognised); n > 0 {
 		p.Gap()
-		p.Para(p.Bold(r.Job.Name)+": "+s.Say("refresh.unrecognised", say.Args{"Count": n, "Names": spellings(r, d.Top, s)}), 2)
+		p.Named(r.Job.Name, s.Say("refresh.unrecognised", say.Args{"Count": n, "Names": spellings(r, d.Top, s)}))
 	}
 }
 
@@ -146,7 +146,7 @@ func losses(p *Printer, source string, lost []app.SourceLoss) {
 		p.Gap()
 	}
 	for _, l := range lost {
-		p.Para(p.Bold(source)+": "+p.Alert(p.Say.Say("refresh.lost", say.Args{"Part": part(source, l, p.Say), "Count": l.Kept})), 2)
+		p.Named(source, p.Alert(p.Say.Say("refresh.lost", say.Args{"Part": part(source, l, p.Say), "Count": l.Kept})))
 		for _, text := range problems(l.Why, p.Say) {
 			p.Para("  "+text, 4)
 		}

@@ -30,7 +30,7 @@ func (d *Status) Text(p *Printer, _ bool) {
 	for _, x := range d.Sources {
 		if x.Err != nil {
 			p.Gap()
-			p.Para(p.Bold(x.Name)+": "+p.Alert(s.Say("status.failed", say.Args{"Time": clock(x.Tried), "Day": x.AsOf})), 2)
+			p.Named(x.Name, p.Alert(s.Say("status.failed", say.Args{"Time": clock(x.Tried), "Day": x.AsOf})))
 			for _, text := range problems(x.Err, s) {
 				p.Para("  "+text, 4)
 			}
@@ -84,7 +84,7 @@ func term(t *catalog.Term, s *say.Speaker) string {
 			what = s.Say("status.term.per_gpu", say.Args{"Rate": what})
 		}
 	}
-	text := t.Source + ": " + t.Provider
+	text := t.Provider
 	for _, part := range []string{t.InstanceType, t.Accelerator, t.Region} {
 		if part != "" {
 			text += " " + part
@@ -97,7 +97,7 @@ func term(t *catalog.Term, s *say.Speaker) string {
 	if t.From != "" || t.Until != "" {
 		text += " (" + t.From + " … " + t.Until + ")"
 	}
-	return text
+	return s.Say("list.named", say.Args{"Name": t.Source, "Text": text})
 }
 
 func (d *Status) grid(s *say.Speaker) *Grid {
