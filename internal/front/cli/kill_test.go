@@ -53,7 +53,9 @@ func TestKilledImportLeavesOneWholeList(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, 2))
 			seen := map[string]int{}
 			for i := range n {
-				k.run(time.Duration(rng.Float64()*2*float64(whole)), "catalog", "import", files[i%2], "--name", "list", "--provider", "acme")
+				// Later and later, from at once to twice the time that one takes, so that some come in every part of it.
+				after := 2 * float64(whole) * (float64(i) + rng.Float64()) / float64(n)
+				k.run(time.Duration(after), "catalog", "import", files[i%2], "--name", "list", "--provider", "acme")
 				seen[k.price()]++
 			}
 			if len(seen) != 2 {
